@@ -1,0 +1,119 @@
+package agent
+
+import (
+	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/spec"
+)
+
+// Adapter knows one CLI. It is stateless and safe for concurrent use.
+type Adapter interface {
+	// Name is the adapter's name: [a-z0-9-]+.
+	Name() string
+	// Aliases are other names callers use for it.
+	Aliases() []string
+	// Binary is the program's usual file name.
+	Binary() string
+	// Capabilities says what it can do with the exec driver.
+	Capabilities() Capabilities
+	// Validate refuses a turn that this CLI cannot run, before anything is
+	// spawned: an *event.Failure naming the field.
+	Validate(*Request) error
+	// Invocation says what to run for the turn. It is called after Validate and
+	// may not do I/O.
+	Invocation(*Request) (*Invocation, error)
+	// NewParser reads the output of one run.
+	NewParser(*Request) Parser
+}
+
+// Locator is implemented by an adapter whose installed command is only a
+// wrapper: Locate gives the program to spawn instead. It may look at the file
+// system; it is called once per installed binary, not once per turn.
+type Locator interface {
+	Locate(found string) string
+}
+
+// Capabilities is what an adapter can do. Reported at /v1/agents/runtimes.
+type Capabilities struct {
+	Resume       bool               `json:"resume"`
+	TextDeltas   bool               `json:"partial_deltas"`
+	MCP          bool               `json:"mcp"`
+	Instructions bool               `json:"system_prompt"`
+	BaseURL      bool               `json:"base_url"`
+	MaxTurns     bool               `json:"max_turns"`
+	Budget       bool               `json:"budget"`
+	Schema       bool               `json:"output_schema"`
+	Images       bool               `json:"images"`
+	Reasoning    bool               `json:"reasoning_effort"`
+	Permissions  []spec.Permissions `json:"permissions"`
+	// Confined says that workspace_write is enforced by the CLI's own sandbox.
+	Confined bool `json:"confined"`
+	// Experimental marks an adapter whose CLI was not run by its authors.
+	Experimental bool `json:"experimental"`
+}
+
+// LLM is the provider a CLI talks to. Empty fields are left to the CLI.
+type LLM struct {
+	BaseURL string
+	APIKey  string // secret: reaches the CLI by environment only
+	WireAPI string // "responses"
+}
+
+// Request is everything about one turn that an adapter may need.
+type Request struct {
+	Session, Turn event.ID
+	// Prompt is what the caller asks; never empty.
+	Prompt string
+	// Images are paths of files in Dir.
+	Images []string
+	// Model is the model to name to the CLI, "" for the CLI's own choice.
+	Model        string
+	Instructions string
+	Reasoning    spec.Reasoning
+	Text         spec.TextFormat
+	Permissions  spec.Permissions // never empty
+	MCP          map[string]spec.MCPServer
+	Limits       spec.Limits
+
+	// Native is the CLI's own session id to resume, "" on the first turn. FirstTurn
+	// says that the session has not run before.
+	Native string
+	// Carry is what the previous turn's parser asked to keep.
+	Carry []byte
+
+	// Binary is the program that will be spawned.
+	Binary string
+	// Workspace is the working directory. Home outlives the turn and belongs to
+	// the CLI's state; "" means the user's own. Dir is private to the turn, 0700,
+	// and removed after it; it is where Invocation.Files are written.
+	Workspace, Home, Dir string
+
+	LLM       LLM
+	ExtraArgs []string
+	// Root says that the host runs as uid 0; Sandboxed that the machine is itself
+	// the sandbox.
+	Root, Sandboxed bool
+}
+
+// Invocation is one run of a CLI. Secrets appear in Env and Stdin only.
+type Invocation struct {
+	// Args follow the program's name.
+	Args []string
+	// Env is added to the engine's allowlisted environment, "NAME=value"; a
+	// later entry wins.
+	Env []string
+	// Stdin is written and closed; empty means /dev/null.
+	Stdin []byte
+	// Files are written to Request.Dir with mode 0600 before the start.
+	Files []File
+	// Secrets are values to redact beyond Request.LLM.APIKey.
+	Secrets []string
+	// ExitIsVerdict says that the dialect has no terminal line: exit 0 is
+	// completed. The idle clock is then off unless configured.
+	ExitIsVerdict bool
+}
+
+// File is one file of a turn's private directory.
+type File struct {
+	Name string // a plain file name
+	Data []byte
+}

@@ -1,0 +1,175 @@
+package event
+
+// Kind says what an Event is about. The set is closed: a new kind needs a case
+// in actors/fold and in both wires, which their tests enforce.
+type Kind uint8
+
+// Kinds of events. "Body" names the type of Event.Body.
+const (
+	// SessionCreated is the first event of every session. Body: *Settings.
+	SessionCreated Kind = iota + 1
+	// SessionUpdated replaces the settings from the next turn on. Body: *Settings.
+	SessionUpdated
+	// SessionDeleted is the last event of a session; streams end after it.
+	SessionDeleted
+	// InputAccepted says that a turn exists and waits. Body: *Input.
+	InputAccepted
+	// TurnStarted says that the turn was granted a slot and is being run.
+	TurnStarted
+	// NativeSession tells the CLI's own session id (Text), the handle of a
+	// later resume.
+	NativeSession
+	// ItemStarted opens an output item. Body: *Item, status in_progress.
+	ItemStarted
+	// TextDelta is a piece (Text) of an assistant message.
+	TextDelta
+	// ReasoningDelta is a piece (Text) of a reasoning summary.
+	ReasoningDelta
+	// OutputDelta is a piece (Text) of a running command's output.
+	OutputDelta
+	// ItemDone closes an item. Body: *Item, complete: readers that skipped the
+	// deltas lose nothing.
+	ItemDone
+	// Notice is something worth keeping that neither wire shows (Text), such as
+	// a provider retry or a dropped line.
+	Notice
+	// Unknown keeps a CLI line that no parser rule matched (Text), so nothing is
+	// lost silently.
+	Unknown
+	// TurnEnded is the last event of every turn, exactly once. Body: *End.
+	TurnEnded
+	// TurnForgotten removes an ended turn's items from both wires (store:false
+	// and DELETE of a response). Its id, status and usage stay.
+	TurnForgotten
+)
+
+// Event is one fact about a session. Events of a session are numbered from 1
+// without gaps. An Event handed on is immutable.
+type Event struct {
+	// Seq is the event's number in its session.
+	Seq int64
+	// At is the time in Unix milliseconds.
+	At   int64
+	Kind Kind
+	// Turn and Item say what the event belongs to; zero for session events.
+	Turn ID
+	Item ID
+	// Index is the item's place among the turn's output items, counted from 0.
+	// Set on item and delta events.
+	Index int32
+	// Step is the number of steps (see fold.Steps) before this event in its turn.
+	// A wire that numbers its frames inside a turn adds the place inside the event.
+	Step int32
+	// Text is the payload of the kinds that say so.
+	Text string
+	// Body is the payload of the kinds that say so, else nil.
+	Body Body
+}
+
+// Body is the structured payload of an Event. The set is closed: *Settings,
+// *Input, *Item, *End.
+//
+//sumtype:decl
+type Body interface{ isBody() }
+
+func (*Settings) isBody() {}
+func (*Input) isBody()    {}
+func (*Item) isBody()     {}
+func (*End) isBody()      {}
+
+// Settings is the JSON of a spec.Session as it holds from this event on.
+type Settings struct {
+	JSON []byte
+}
+
+// Input is one accepted request for a turn.
+type Input struct {
+	// Number orders acceptance over the whole host; admission follows it.
+	Number int64 `json:"number"`
+	// Items are the user messages, in order, with their ids set.
+	Items []*Item `json:"items"`
+	// Prompt is the text handed to the CLI: preface, then the messages joined by
+	// a blank line.
+	Prompt string `json:"prompt"`
+	// Waiting says that something was ahead of it when it was accepted.
+	Waiting bool `json:"waiting,omitempty"`
+	// WasIdle says that the session had nothing queued or running before.
+	WasIdle bool `json:"was_idle,omitempty"`
+	// Overrides is the JSON of spec.Overrides, nil when the turn changes nothing.
+	Overrides []byte `json:"overrides,omitempty"`
+	// Wire is "responses" or "agents".
+	Wire string `json:"wire,omitempty"`
+	// Echo is a JSON object that the Responses wire gives back in its objects
+	// (model, metadata, temperature, tools, ...). nil for other turns.
+	Echo []byte `json:"echo,omitempty"`
+	// Background says that the caller asked not to wait.
+	Background bool `json:"background,omitempty"`
+	// Forget asks for TurnForgotten after the end (store:false).
+	Forget bool `json:"forget,omitempty"`
+}
+
+// Outcome is how a turn ended.
+type Outcome uint8
+
+// Outcomes of a turn.
+const (
+	Completed Outcome = iota + 1
+	Failed
+	Cancelled
+)
+
+// String is the word both wires use.
+func (o Outcome) String() string {
+	switch o {
+	case Completed:
+		return "completed"
+	case Failed:
+		return "failed"
+	case Cancelled:
+		return "cancelled"
+	default:
+		return "unknown"
+	}
+}
+
+// End is how and why a turn ended.
+type End struct {
+	Outcome Outcome  `json:"outcome"`
+	Failure *Failure `json:"failure,omitempty"`
+	// Usage is this turn's own; nil when the CLI did not tell.
+	Usage *Usage `json:"usage,omitempty"`
+	// Carry is what the adapter wants back at the session's next turn, such as a
+	// cumulative usage total. Opaque to everyone else.
+	Carry []byte `json:"carry,omitempty"`
+	// Idle says that nothing is queued after this turn.
+	Idle bool `json:"idle,omitempty"`
+	// FirstByte is when the CLI first wrote, in Unix milliseconds; 0 when never.
+	FirstByte int64 `json:"first_byte,omitempty"`
+	// Exit describes how the process ended, for people; empty without one.
+	Exit string `json:"exit,omitempty"`
+}
+
+// Usage counts tokens of one turn.
+type Usage struct {
+	Input      int64 `json:"input"`
+	Cached     int64 `json:"cached,omitempty"`
+	CacheWrite int64 `json:"cache_write,omitempty"`
+	Output     int64 `json:"output"`
+	Reasoning  int64 `json:"reasoning,omitempty"`
+	// MicroUSD is the cost in millionths of a dollar as the CLI told it; 0 when
+	// unknown.
+	MicroUSD int64 `json:"micro_usd,omitempty"`
+}
+
+// Total is what both wires call total_tokens.
+func (u *Usage) Total() int64 { return u.Input + u.Output }
+
+// Add sums v into u.
+func (u *Usage) Add(v *Usage) {
+	u.Input += v.Input
+	u.Cached += v.Cached
+	u.CacheWrite += v.CacheWrite
+	u.Output += v.Output
+	u.Reasoning += v.Reasoning
+	u.MicroUSD += v.MicroUSD
+}

@@ -1,0 +1,138 @@
+package event
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/hex"
+	"hash/crc32"
+)
+
+// ID is the 128-bit identity behind every public id. The same ID carries
+// different prefixes on different wires: a session is agsess_ and conv_, a turn
+// is turn_ and resp_.
+type ID [16]byte
+
+// Prefixes of public ids. An id is a prefix and 32 lower-case hex digits.
+const (
+	PrefixAgent        = "agent_"
+	PrefixSession      = "agsess_"
+	PrefixConversation = "conv_"
+	PrefixTurn         = "turn_"
+	PrefixResponse     = "resp_"
+	PrefixItem         = "item_"
+	PrefixEnvironment  = "env_"
+	PrefixRequest      = "req_"
+)
+
+// NewID returns a random ID from crypto/rand, which never fails on the
+// supported platforms.
+func NewID() ID {
+	var id ID
+	_, _ = rand.Read(id[:])
+	return id
+}
+
+// IsZero reports whether id names nothing.
+func (id ID) IsZero() bool { return id == ID{} }
+
+// Hex returns the 32 hex digits of id.
+func (id ID) Hex() string { return hex.EncodeToString(id[:]) }
+
+// AppendHex appends the 32 hex digits of id to dst.
+func (id ID) AppendHex(dst []byte) []byte { return hex.AppendEncode(dst, id[:]) }
+
+// With returns the public form of id under prefix.
+func (id ID) With(prefix string) string { return prefix + id.Hex() }
+
+// String returns the hex digits; it satisfies fmt.Stringer for logs.
+func (id ID) String() string { return id.Hex() }
+
+// MarshalText writes the hex digits, "" for the zero ID.
+func (id ID) MarshalText() ([]byte, error) {
+	if id.IsZero() {
+		return nil, nil
+	}
+	return id.AppendHex(nil), nil
+}
+
+// UnmarshalText reads 32 hex digits or "".
+func (id *ID) UnmarshalText(b []byte) error {
+	if len(b) == 0 {
+		*id = ID{}
+		return nil
+	}
+	got, ok := ParseHex(string(b))
+	if !ok {
+		return errBadID
+	}
+	*id = got
+	return nil
+}
+
+type idError string
+
+func (e idError) Error() string { return string(e) }
+
+const errBadID = idError("id: want 32 lower-case hex digits")
+
+// ParseHex reads exactly 32 lower-case hex digits.
+func ParseHex(s string) (ID, bool) {
+	var id ID
+	if len(s) != 2*len(id) {
+		return id, false
+	}
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return ID{}, false
+		}
+	}
+	if _, err := hex.Decode(id[:], []byte(s)); err != nil {
+		return ID{}, false
+	}
+	return id, true
+}
+
+// Parse reads a public id: one of prefixes followed by 32 hex digits. It is the
+// only gate between a path segment and a look-up.
+func Parse(s string, prefixes ...string) (ID, bool) {
+	for _, p := range prefixes {
+		if len(s) > len(p) && s[:len(p)] == p {
+			return ParseHex(s[len(p):])
+		}
+	}
+	return ID{}, false
+}
+
+// NewTurnID returns a random turn ID: 96 random bits and a tail computed from
+// them, so that the ids of the turn's items (ItemID) lead back to it (TurnOf).
+func NewTurnID() ID {
+	id := NewID()
+	binary.BigEndian.PutUint32(id[12:], tail(id))
+	return id
+}
+
+func tail(id ID) uint32 { return crc32.Checksum(id[:12], castagnoli) }
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// ItemID derives the identity of a turn's n-th item, counted from 0; the
+// caller's messages come first. A replayed turn names its items as the live one
+// did.
+func ItemID(turn ID, n uint32) ID {
+	id := turn
+	binary.BigEndian.PutUint32(id[12:], binary.BigEndian.Uint32(turn[12:])^(n+1))
+	return id
+}
+
+// ItemOrdinal is the n that ItemID was given, for an item of turn.
+func ItemOrdinal(turn, item ID) uint32 {
+	return (binary.BigEndian.Uint32(item[12:]) ^ binary.BigEndian.Uint32(turn[12:])) - 1
+}
+
+// TurnOf is the turn an item's id leads to, if the turn's id came from
+// NewTurnID. Whether such a turn exists is for the caller to look up.
+func TurnOf(item ID) ID {
+	binary.BigEndian.PutUint32(item[12:], tail(item))
+	return item
+}

@@ -1,0 +1,103 @@
+package event
+
+// ItemType says what an item is. The set is closed.
+type ItemType uint8
+
+// Types of items. Each wire has its own name for them (see spec/mapping in
+// docs/architecture.md).
+const (
+	Message ItemType = iota + 1
+	Reasoning
+	Command
+	FileChange
+	ToolCall // a call of an MCP server's or the CLI's own tool
+	WebSearch
+	Subagent
+)
+
+// Status of an item.
+type Status uint8
+
+// Statuses of an item.
+const (
+	InProgress Status = iota + 1
+	Done
+	ItemFailed
+	Incomplete
+)
+
+// String is the word both wires use.
+func (s Status) String() string {
+	switch s {
+	case InProgress:
+		return "in_progress"
+	case Done:
+		return "completed"
+	case ItemFailed:
+		return "failed"
+	default:
+		return "incomplete"
+	}
+}
+
+// Phase tells interim chatter from the answer.
+type Phase uint8
+
+// Phases of an assistant message.
+const (
+	NoPhase Phase = iota
+	Commentary
+	FinalAnswer
+)
+
+// Item is one thing a turn took in or gave out. Which fields are used depends
+// on Type; unused ones are zero.
+type Item struct {
+	ID     ID       `json:"id"`
+	Type   ItemType `json:"type"`
+	Status Status   `json:"status"`
+
+	// User marks a message of the caller; else it is the agent's.
+	User  bool  `json:"user,omitempty"`
+	Phase Phase `json:"phase,omitempty"`
+	// Text is a message's or a reasoning summary's text.
+	Text string `json:"text,omitempty"`
+	// Parts are a user message's content when it is more than one text.
+	Parts []Part `json:"parts,omitempty"`
+
+	// Command, Cwd, Output, ExitCode and Millis belong to a command. Output is
+	// also a tool call's result text.
+	Command  string `json:"command,omitempty"`
+	Cwd      string `json:"cwd,omitempty"`
+	Output   string `json:"output,omitempty"`
+	ExitCode *int   `json:"exit_code,omitempty"`
+	Millis   int64  `json:"millis,omitempty"`
+
+	// Changes belong to a file change.
+	Changes []Change `json:"changes,omitempty"`
+
+	// Server, Tool and Arguments belong to a tool call. Arguments is the CLI's
+	// JSON text as it came, always valid JSON.
+	Server    string `json:"server,omitempty"`
+	Tool      string `json:"tool,omitempty"`
+	Arguments string `json:"arguments,omitempty"`
+	// Error is a failed call's reason.
+	Error string `json:"error,omitempty"`
+
+	// Query and URL belong to a web search.
+	Query string `json:"query,omitempty"`
+	URL   string `json:"url,omitempty"`
+}
+
+// Part is one piece of a user message: a text or an image.
+type Part struct {
+	Text     string `json:"text,omitempty"`
+	ImageURL string `json:"image_url,omitempty"`
+}
+
+// Change is one file a CLI reports as written.
+type Change struct {
+	Path string `json:"path"`
+	// Kind is add, update or delete.
+	Kind string `json:"kind"`
+}

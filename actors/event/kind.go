@@ -1,0 +1,67 @@
+package event
+
+import "encoding/json"
+
+var kindNames = [...]string{
+	SessionCreated: "session.created", SessionUpdated: "session.updated", SessionDeleted: "session.deleted",
+	InputAccepted: "input.accepted", TurnStarted: "turn.started", NativeSession: "native_session",
+	ItemStarted: "item.started", TextDelta: "text.delta", ReasoningDelta: "reasoning.delta",
+	OutputDelta: "output.delta", ItemDone: "item.done", Notice: "notice", Unknown: "unknown",
+	TurnEnded: "turn.ended", TurnForgotten: "turn.forgotten",
+}
+
+// Kinds lists the closed set, for tests that need one sample of each.
+func Kinds() []Kind {
+	ks := make([]Kind, 0, len(kindNames))
+	for k := SessionCreated; int(k) < len(kindNames); k++ {
+		ks = append(ks, k)
+	}
+	return ks
+}
+
+// String is the kind's name in dumps.
+func (k Kind) String() string {
+	if int(k) < len(kindNames) && kindNames[k] != "" {
+		return kindNames[k]
+	}
+	return "kind_" + itoa(int(k))
+}
+
+func itoa(n int) string {
+	b, _ := json.Marshal(n)
+	return string(b)
+}
+
+// MarshalJSON writes an event as one flat object, the form of `store dump` and
+// `run --json`.
+func (e *Event) MarshalJSON() ([]byte, error) {
+	out := struct {
+		Seq   int64           `json:"seq"`
+		At    int64           `json:"at"`
+		Kind  string          `json:"kind"`
+		Turn  string          `json:"turn,omitempty"`
+		Item  string          `json:"item,omitempty"`
+		Index *int32          `json:"index,omitempty"`
+		Step  int32           `json:"step,omitempty"`
+		Text  string          `json:"text,omitempty"`
+		Body  json.RawMessage `json:"body,omitempty"`
+	}{Seq: e.Seq, At: e.At, Kind: e.Kind.String(), Step: e.Step, Text: e.Text}
+	if !e.Turn.IsZero() {
+		out.Turn = e.Turn.With(PrefixTurn)
+	}
+	if !e.Item.IsZero() {
+		out.Item, out.Index = e.Item.With(PrefixItem), &e.Index
+	}
+	switch b := e.Body.(type) {
+	case nil:
+	case *Settings:
+		out.Body = b.JSON
+	default:
+		raw, err := json.Marshal(b)
+		if err != nil {
+			return nil, err
+		}
+		out.Body = raw
+	}
+	return json.Marshal(out)
+}

@@ -1,0 +1,129 @@
+package fold
+
+import (
+	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/spec"
+)
+
+// Session is a session as of one event. It is a value: what its pointers lead to
+// is never changed afterwards.
+type Session struct {
+	ID      event.ID `json:"id"`
+	Owner   string   `json:"owner"`
+	Created int64    `json:"created"` // Unix milliseconds, like all times here
+	// LastActive is the time of the last event that changed it.
+	LastActive int64         `json:"last_active"`
+	Settings   *spec.Session `json:"-"`
+	// Open counts queued and running turns; the session is idle at 0.
+	Open int `json:"open,omitempty"`
+	// Turns counts all turns ever accepted.
+	Turns int64 `json:"turns,omitempty"`
+	// Usage sums the turns that told theirs; nil when none did.
+	Usage *event.Usage `json:"usage,omitempty"`
+	// Native is the CLI's own session id, Carry what its adapter keeps.
+	Native string `json:"native,omitempty"`
+	Carry  []byte `json:"carry,omitempty"`
+	// Latest is the newest turn, Completed the newest completed one, and Failing
+	// says that every turn after Completed ended failed or cancelled.
+	Latest    event.ID `json:"latest,omitzero"`
+	Completed event.ID `json:"completed,omitzero"`
+	Failing   bool     `json:"failing,omitempty"`
+	Deleted   bool     `json:"deleted,omitempty"`
+	// Head is the last event's number.
+	Head int64 `json:"head"`
+}
+
+// TurnStatus is where a turn stands.
+type TurnStatus uint8
+
+// Statuses of a turn.
+const (
+	Queued TurnStatus = iota + 1
+	Running
+	Completed
+	Failed
+	Cancelled
+)
+
+// String is the word of the Agents wire.
+func (s TurnStatus) String() string {
+	switch s {
+	case Queued:
+		return "queued"
+	case Running:
+		return "in_progress"
+	case Completed:
+		return "completed"
+	case Failed:
+		return "failed"
+	case Cancelled:
+		return "cancelled"
+	default:
+		return "unknown"
+	}
+}
+
+// Ended reports whether nothing more happens to the turn.
+func (s TurnStatus) Ended() bool { return s >= Completed }
+
+// Turn is a turn as of one event, immutable like Session.
+type Turn struct {
+	ID      event.ID   `json:"id"`
+	Session event.ID   `json:"session"`
+	Ordinal int64      `json:"ordinal"`
+	Status  TurnStatus `json:"status"`
+	// Created, Started and Ended are Unix milliseconds; 0 when not yet.
+	Created int64        `json:"created"`
+	Started int64        `json:"started,omitempty"`
+	Ended   int64        `json:"ended,omitempty"`
+	Input   *event.Input `json:"input"`
+	// End is set once Status.Ended.
+	End *event.End `json:"end,omitempty"`
+	// Settings are the session's when the turn was accepted (replaced at start,
+	// when an update came in between).
+	Settings *spec.Session `json:"-"`
+	// Items are the output items in index order. An item that is still open
+	// appears with what it has so far, in progress.
+	Items []*event.Item `json:"-"`
+	// Steps counts the turn's steps so far.
+	Steps int32 `json:"steps"`
+	// First and Last are the numbers of its first and newest event.
+	First int64 `json:"first"`
+	Last  int64 `json:"last"`
+	// Previous is the turn before it in its session.
+	Previous event.ID `json:"previous,omitzero"`
+	// Forgotten says that its items were removed.
+	Forgotten bool `json:"forgotten,omitempty"`
+}
+
+// Model is the model the caller named for this turn.
+func (t *Turn) Model() string {
+	if o := t.overrides(); o != nil && o.Model != nil {
+		return *o.Model
+	}
+	return t.Settings.Agent.Model
+}
+
+// ItemOf is an item with the turn it belongs to.
+type ItemOf struct {
+	Turn event.ID
+	// Index is the item's place among the turn's output items; -1 for the
+	// caller's messages.
+	Index int32
+	Item  *event.Item
+}
+
+// AllItems lists a turn's items, the caller's messages first.
+func (t *Turn) AllItems() []ItemOf {
+	if t.Forgotten {
+		return nil
+	}
+	out := make([]ItemOf, 0, len(t.Input.Items)+len(t.Items))
+	for _, it := range t.Input.Items {
+		out = append(out, ItemOf{Turn: t.ID, Index: -1, Item: it})
+	}
+	for i, it := range t.Items {
+		out = append(out, ItemOf{Turn: t.ID, Index: int32(i), Item: it})
+	}
+	return out
+}

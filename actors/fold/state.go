@@ -1,0 +1,276 @@
+package fold
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/spec"
+)
+
+// View is what a lifecycle event's frames show: the objects as of that event.
+type View struct {
+	Session Session
+	// Turn is the event's turn; nil for session events.
+	Turn *Turn
+}
+
+// State is the running fold of one session. It is not safe for concurrent use.
+type State struct {
+	session Session
+	open    []*openTurn // in order of acceptance
+}
+
+type openTurn struct {
+	turn  Turn
+	items []*openItem // one per output item
+	at    map[event.ID]int32
+}
+
+type openItem struct {
+	item *event.Item // started or done
+	text strings.Builder
+	done bool
+}
+
+// New is the state before the first event.
+func New() *State { return &State{} }
+
+// Session is the session as of the last event.
+func (s *State) Session() Session { return s.session }
+
+// Settings are the session's current settings.
+func (s *State) Settings() *spec.Session { return s.session.Settings }
+
+// Turn gives a queued or running turn as of the last event.
+func (s *State) Turn(id event.ID) (*Turn, bool) {
+	if o := s.find(id); o != nil {
+		return o.snapshot(), true
+	}
+	return nil, false
+}
+
+// OpenTurns lists the queued and running turns, oldest first.
+func (s *State) OpenTurns() []*Turn {
+	out := make([]*Turn, len(s.open))
+	for i, o := range s.open {
+		out[i] = o.snapshot()
+	}
+	return out
+}
+
+// Stamp gives ev its number in the session and its place in its turn. The
+// event's other fields are set; Apply must follow.
+func (s *State) Stamp(ev *event.Event) {
+	ev.Seq = s.session.Head + 1
+	o := s.find(ev.Turn)
+	if o == nil {
+		return
+	}
+	ev.Step = o.turn.Steps
+	if ev.Item.IsZero() {
+		return
+	}
+	if i, ok := o.at[ev.Item]; ok {
+		ev.Index = i
+	} else {
+		ev.Index = int32(len(o.items))
+	}
+}
+
+// Apply takes the next event in. It returns the view of a lifecycle event
+// (SessionCreated, InputAccepted, TurnStarted, TurnEnded), nil for others. An
+// event out of order is an error, and the state is then unusable.
+func (s *State) Apply(ev *event.Event) (*View, error) {
+	if ev.Seq != s.session.Head+1 {
+		return nil, fmt.Errorf("fold: event %d after %d", ev.Seq, s.session.Head)
+	}
+	s.session.Head = ev.Seq
+	switch ev.Kind {
+	case event.SessionCreated, event.SessionUpdated:
+		return s.settings(ev)
+	case event.SessionDeleted:
+		s.session.Deleted = true
+		return nil, nil
+	case event.InputAccepted:
+		return s.accepted(ev)
+	}
+	if ev.Turn.IsZero() {
+		return nil, nil
+	}
+	o := s.find(ev.Turn)
+	if o == nil {
+		if ev.Kind == event.TurnForgotten {
+			return nil, nil
+		}
+		return nil, fmt.Errorf("fold: event %d (%s) of turn %s, which is not open", ev.Seq, ev.Kind, ev.Turn)
+	}
+	o.turn.Last = ev.Seq
+	o.turn.Steps += Steps(ev)
+	switch ev.Kind {
+	case event.TurnStarted:
+		o.turn.Status, o.turn.Started, o.turn.Settings = Running, ev.At, s.session.Settings
+		return s.view(ev, o), nil
+	case event.NativeSession:
+		s.session.Native = ev.Text
+	case event.ItemStarted, event.ItemDone:
+		o.item(ev)
+	case event.TextDelta, event.ReasoningDelta, event.OutputDelta:
+		if i, ok := o.at[ev.Item]; ok {
+			o.items[i].text.WriteString(ev.Text)
+		}
+	case event.TurnEnded:
+		return s.ended(ev, o), nil
+	}
+	return nil, nil
+}
+
+func (s *State) settings(ev *event.Event) (*View, error) {
+	b, ok := ev.Body.(*event.Settings)
+	if !ok {
+		return nil, fmt.Errorf("fold: event %d has no settings", ev.Seq)
+	}
+	set := new(spec.Session)
+	if err := json.Unmarshal(b.JSON, set); err != nil {
+		return nil, fmt.Errorf("fold: settings of event %d: %w", ev.Seq, err)
+	}
+	s.session.Settings = set
+	s.session.LastActive = ev.At
+	if ev.Kind == event.SessionUpdated {
+		return nil, nil
+	}
+	s.session.ID, s.session.Owner, s.session.Created = set.ID, set.Owner, set.Created
+	return &View{Session: s.session}, nil
+}
+
+func (s *State) accepted(ev *event.Event) (*View, error) {
+	in, ok := ev.Body.(*event.Input)
+	if !ok {
+		return nil, fmt.Errorf("fold: event %d has no input", ev.Seq)
+	}
+	s.session.Open++
+	s.session.Turns++
+	s.session.LastActive = ev.At
+	o := &openTurn{at: map[event.ID]int32{}, turn: Turn{
+		ID: ev.Turn, Session: s.session.ID, Ordinal: s.session.Turns, Status: Queued, Created: ev.At,
+		Input: in, Settings: s.session.Settings, Steps: Steps(ev), First: ev.Seq, Last: ev.Seq,
+		Previous: s.session.Latest,
+	}}
+	s.session.Latest, s.session.Failing = ev.Turn, false
+	s.open = append(s.open, o)
+	return s.view(ev, o), nil
+}
+
+func (s *State) ended(ev *event.Event, o *openTurn) *View {
+	end, ok := ev.Body.(*event.End)
+	if !ok {
+		end = &event.End{Outcome: event.Failed, Failure: event.Fail(event.StorageFailed, "the end of this turn was not readable")}
+	}
+	o.turn.End, o.turn.Ended = end, ev.At
+	s.session.Open--
+	s.session.LastActive = ev.At
+	switch end.Outcome {
+	case event.Completed:
+		o.turn.Status = Completed
+		s.session.Completed = ev.Turn
+	case event.Cancelled:
+		o.turn.Status = Cancelled
+	default:
+		o.turn.Status = Failed
+	}
+	if end.Usage != nil {
+		sum := event.Usage{}
+		if s.session.Usage != nil {
+			sum = *s.session.Usage
+		}
+		sum.Add(end.Usage)
+		s.session.Usage = &sum
+	}
+	if end.Carry != nil {
+		s.session.Carry = end.Carry
+	}
+	for i, p := range s.open {
+		if p == o {
+			s.open = append(s.open[:i:i], s.open[i+1:]...)
+			break
+		}
+	}
+	s.session.Failing = s.session.Open == 0 && s.session.Latest != s.session.Completed
+	return s.view(ev, o)
+}
+
+// Settings of o's turn may be nil for events whose settings were trimmed; views
+// always carry the session's.
+func (s *State) view(_ *event.Event, o *openTurn) *View {
+	return &View{Session: s.session, Turn: o.snapshot()}
+}
+
+func (s *State) find(id event.ID) *openTurn {
+	for _, o := range s.open {
+		if o.turn.ID == id {
+			return o
+		}
+	}
+	return nil
+}
+
+func (o *openTurn) item(ev *event.Event) {
+	it, ok := ev.Body.(*event.Item)
+	if !ok {
+		return
+	}
+	i, known := o.at[ev.Item]
+	if !known {
+		i = int32(len(o.items))
+		o.at[ev.Item] = i
+		o.items = append(o.items, &openItem{})
+	}
+	o.items[i].item = it
+	o.items[i].done = ev.Kind == event.ItemDone
+}
+
+func (o *openTurn) snapshot() *Turn {
+	t := o.turn
+	if len(o.items) > 0 {
+		t.Items = make([]*event.Item, len(o.items))
+	}
+	for i, oi := range o.items {
+		t.Items[i] = oi.view()
+	}
+	return &t
+}
+
+// view is the item as it stands: the done one as it is, an open one with its
+// text so far.
+func (oi *openItem) view() *event.Item {
+	if oi.done || oi.text.Len() == 0 {
+		return oi.item
+	}
+	it := *oi.item
+	if it.Type == event.Command {
+		it.Output = oi.text.String()
+	} else {
+		it.Text = oi.text.String()
+	}
+	return &it
+}
+
+func (t *Turn) overrides() *spec.Overrides {
+	if len(t.Input.Overrides) == 0 {
+		return nil
+	}
+	o := new(spec.Overrides)
+	if json.Unmarshal(t.Input.Overrides, o) != nil {
+		return nil
+	}
+	return o
+}
+
+// Overrides is what the turn changes for itself; never nil.
+func (t *Turn) Overrides() spec.Overrides {
+	if o := t.overrides(); o != nil {
+		return *o
+	}
+	return spec.Overrides{}
+}

@@ -1,0 +1,99 @@
+package spec
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/agenthost/agenthost/actors/event"
+)
+
+// Permissions is what an agent may do to the machine. Adapters map each to
+// flags of their CLI or refuse it; none is ever widened.
+type Permissions string
+
+// The closed set of permissions. Empty means the runtime's configured default.
+const (
+	ReadOnly       Permissions = "read_only"
+	WorkspaceWrite Permissions = "workspace_write"
+	FullAccess     Permissions = "full_access"
+	Ask            Permissions = "ask"
+)
+
+// Reasoning is the wish for thinking effort and its summary. Empty is unset.
+type Reasoning struct {
+	Effort  string `json:"effort,omitempty"`  // none minimal low medium high xhigh max
+	Summary string `json:"summary,omitempty"` // concise detailed auto
+}
+
+// TextFormat is the wish for the answer's form.
+type TextFormat struct {
+	Type      string          `json:"type,omitempty"`   // "" or text, json_schema
+	Schema    json.RawMessage `json:"schema,omitempty"` // of json_schema
+	Name      string          `json:"name,omitempty"`
+	Verbosity string          `json:"verbosity,omitempty"` // low medium high
+}
+
+// MultiAgent is the wish for subagents.
+type MultiAgent struct {
+	Enabled bool `json:"enabled,omitempty"`
+	Max     *int `json:"max,omitempty"`
+}
+
+// MCPServer is one tool server a CLI is told about. Header and environment
+// values may hold ${VAR}; the host fills them at spawn.
+type MCPServer struct {
+	URL     string            `json:"url,omitempty"`
+	Headers map[string]string `json:"headers,omitempty"`
+	Command string            `json:"command,omitempty"`
+	Args    []string          `json:"args,omitempty"`
+	Env     map[string]string `json:"env,omitempty"`
+}
+
+// Limits bound one turn. Zero means the host's own.
+type Limits struct {
+	TurnTimeout time.Duration `json:"turn_timeout,omitempty"`
+	IdleTimeout time.Duration `json:"idle_timeout,omitempty"`
+	MaxTurns    int           `json:"max_turns,omitempty"` // of the CLI's inner loop
+	MaxUSD      float64       `json:"max_usd,omitempty"`
+}
+
+// Agent is a saved or an inline agent.
+type Agent struct {
+	ID    event.ID `json:"id"`
+	Owner string   `json:"owner,omitempty"`
+	Name  string   `json:"name,omitempty"`
+	// Adapter is the adapter's name, resolved; never an alias.
+	Adapter      string            `json:"adapter"`
+	Model        string            `json:"model,omitempty"` // as the caller named it
+	Instructions string            `json:"instructions,omitempty"`
+	Metadata     map[string]string `json:"metadata,omitempty"`
+	Reasoning    Reasoning         `json:"reasoning,omitzero"`
+	ServiceTier  string            `json:"service_tier,omitempty"`
+	Text         TextFormat        `json:"text,omitzero"`
+	MultiAgent   MultiAgent        `json:"multi_agent,omitzero"`
+	// Tools is the caller's list as the wire gives it back; nil for none.
+	Tools       json.RawMessage      `json:"tools,omitempty"`
+	MCP         map[string]MCPServer `json:"mcp,omitempty"`
+	Permissions Permissions          `json:"permissions,omitempty"`
+	Limits      Limits               `json:"limits,omitzero"`
+	// Env is set for the CLI as it is. SecretEnv maps a variable of the CLI to
+	// the variable of the host's environment that holds its value.
+	Env       map[string]string `json:"env,omitempty"`
+	SecretEnv map[string]string `json:"secret_env,omitempty"`
+	Workspace string            `json:"workspace,omitempty"`
+	// Saved says that the agent has a record of its own.
+	Saved bool `json:"saved,omitempty"`
+	// Locked marks an agent of the configuration, which callers cannot change.
+	Locked  bool  `json:"locked,omitempty"`
+	Created int64 `json:"created,omitempty"` // Unix seconds
+	Updated int64 `json:"updated,omitempty"`
+}
+
+// CLIModel is the model to name to the CLI: "" when the caller's model only
+// chose the adapter.
+func (a *Agent) CLIModel() string {
+	if a.Model == a.Adapter {
+		return ""
+	}
+	return a.Model
+}

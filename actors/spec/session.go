@@ -1,0 +1,113 @@
+package spec
+
+import (
+	"encoding/json"
+
+	"github.com/agenthost/agenthost/actors/event"
+)
+
+// Kinds of environment.
+const (
+	EnvNone       = "none"
+	EnvSelfHosted = "self_hosted"
+)
+
+// Environment is where a session's agent works.
+type Environment struct {
+	Type string   `json:"type"`
+	ID   event.ID `json:"id"`
+	// Workspace is an absolute directory; "" means private to the session,
+	// below the state directory.
+	Workspace  string   `json:"workspace,omitempty"`
+	Capability []string `json:"capability,omitempty"` // capability directories
+}
+
+// Session is a session's settings: what its next turn runs with. It is the
+// payload of event.Settings.
+type Session struct {
+	ID          event.ID          `json:"id"`
+	Owner       string            `json:"owner"`
+	Agent       Agent             `json:"agent"`
+	Environment Environment       `json:"environment"`
+	Metadata    map[string]string `json:"metadata,omitempty"`
+	Created     int64             `json:"created"` // Unix milliseconds
+	// Extra is wire-only settings given back as they came (review,
+	// prompt_cache_options, vault_ids, ...), a JSON object or nil.
+	Extra json.RawMessage `json:"extra,omitempty"`
+}
+
+// Overrides is what one turn changes for itself alone.
+type Overrides struct {
+	Model        *string     `json:"model,omitempty"`
+	Instructions *string     `json:"instructions,omitempty"`
+	Reasoning    *Reasoning  `json:"reasoning,omitempty"`
+	Text         *TextFormat `json:"text,omitempty"`
+}
+
+// NewSession asks the host for a session, and for its first input if Input is
+// not nil.
+type NewSession struct {
+	Agent       Agent
+	Environment Environment
+	Metadata    map[string]string
+	Extra       json.RawMessage
+	Input       *NewInput
+	Key         *Key
+}
+
+// NewInput asks for one turn.
+type NewInput struct {
+	// Items are the caller's messages. Their ids are set at acceptance.
+	Items []*event.Item
+	// Preface goes before the messages in the prompt; it is no item.
+	Preface   string
+	Overrides *Overrides
+	Wire      string // "responses" or "agents"
+	// Echo is given back in Responses objects.
+	Echo       json.RawMessage
+	Background bool
+	Forget     bool
+	// After, when set, must be the session's newest turn, or the newest completed
+	// one when all later ones failed or were cancelled; else the input is refused
+	// with PreviousNotLatest.
+	After event.ID
+}
+
+// Key makes a creating call safe to repeat for 24 hours.
+type Key struct {
+	Value string // of the Idempotency-Key header
+	Hash  string // of method, path and body
+}
+
+// Update changes a live session from its next turn on. nil fields stay.
+type Update struct {
+	Metadata     *map[string]string
+	Model        *string
+	Instructions *string
+	Reasoning    *Reasoning
+	ServiceTier  *string
+	Tools        *json.RawMessage
+	MCP          *map[string]MCPServer
+	Extra        *json.RawMessage
+}
+
+// Action is one thing a caller posts to a session: exactly one field is set.
+type Action struct {
+	Input *NewInput
+	// Cancel ends the running turn, else the oldest queued one; on an idle session
+	// it does nothing.
+	Cancel bool
+}
+
+// Page bounds a list. After is exclusive; the zero ID starts at the beginning.
+type Page struct {
+	After event.ID
+	Limit int
+	Desc  bool
+}
+
+// SessionQuery narrows a list of sessions. Zero fields match all.
+type SessionQuery struct {
+	AgentID  event.ID
+	Metadata map[string]string
+}

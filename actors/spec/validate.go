@@ -1,0 +1,61 @@
+package spec
+
+import (
+	"fmt"
+	"regexp"
+
+	"github.com/agenthost/agenthost/actors/event"
+)
+
+// Bounds of metadata, as both wires state them.
+const (
+	MaxMetadata      = 16
+	MaxMetadataKey   = 64
+	MaxMetadataValue = 512
+	MaxTools         = 3 << 20
+)
+
+var agentName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+var serverName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,40}$`)
+
+// ValidMetadata checks the bounds; param names the field at fault.
+func ValidMetadata(param string, m map[string]string) error {
+	if len(m) > MaxMetadata {
+		return event.FailParam(event.InvalidRequest, param, fmt.Sprintf("metadata has %d entries; at most %d are allowed", len(m), MaxMetadata))
+	}
+	for k, v := range m {
+		if k == "" || len([]rune(k)) > MaxMetadataKey {
+			return event.FailParam(event.InvalidRequest, param, fmt.Sprintf("a metadata key must have 1 to %d characters", MaxMetadataKey))
+		}
+		if len([]rune(v)) > MaxMetadataValue {
+			return event.FailParam(event.InvalidRequest, param+"."+k, fmt.Sprintf("a metadata value may have at most %d characters", MaxMetadataValue))
+		}
+	}
+	return nil
+}
+
+// ValidAgentName checks a saved agent's name. "" is allowed: agents may be
+// nameless.
+func ValidAgentName(name string) error {
+	if name != "" && !agentName.MatchString(name) {
+		return event.FailParam(event.InvalidRequest, "name", "an agent's name must match [A-Za-z0-9._-]{1,64}")
+	}
+	return nil
+}
+
+// ValidServerName checks the name of an MCP server.
+func ValidServerName(name string) error {
+	if !serverName.MatchString(name) {
+		return event.FailParam(event.InvalidRequest, "mcp_servers", fmt.Sprintf("the MCP server name %q must match [A-Za-z0-9_-]{1,40}", name))
+	}
+	return nil
+}
+
+// ValidPermissions checks p against the closed set; "" is allowed.
+func ValidPermissions(p Permissions) error {
+	switch p {
+	case "", ReadOnly, WorkspaceWrite, FullAccess, Ask:
+		return nil
+	}
+	return event.FailParam(event.InvalidRequest, "permissions", fmt.Sprintf("permissions %q is not one of read_only, workspace_write, full_access, ask", p))
+}

@@ -11,7 +11,7 @@ import (
 type Batch struct {
 	Session event.ID
 	Events  []event.Event
-	// Views is parallel to Events, or nil when no event of the batch has one.
+	// Views holds the views by the event's index; it may be shorter than Events.
 	Views []*View
 	// Bytes estimates the memory the events hold.
 	Bytes int
@@ -56,7 +56,7 @@ func (b *Batch) Last() int64 { return b.Events[len(b.Events)-1].Seq }
 
 // View is the view of event i, nil when it has none.
 func (b *Batch) View(i int) *View {
-	if b.Views == nil {
+	if i >= len(b.Views) {
 		return nil
 	}
 	return b.Views[i]
@@ -70,23 +70,35 @@ func (b *Batch) Rendered(w WireID, render func(*Batch) *Frames) *Frames {
 	return r.frames
 }
 
+// Add folds ev, which must follow s's last event, and appends it. It is for the
+// one who makes the batch, before any reader has it.
+func (b *Batch) Add(s *State, ev event.Event) error {
+	b.Events = append(b.Events, ev)
+	i := len(b.Events) - 1
+	v, err := s.Apply(&b.Events[i])
+	if err != nil {
+		b.Events = b.Events[:i]
+		return err
+	}
+	if v != nil {
+		for len(b.Views) < i {
+			b.Views = append(b.Views, nil)
+		}
+		b.Views = append(b.Views, v)
+	}
+	b.Session = s.session.ID
+	b.Bytes += len(ev.Text) + 160
+	return nil
+}
+
 // NewBatch folds events into s and keeps what their frames need. The events must
 // follow s's last one.
 func NewBatch(s *State, events []event.Event) (*Batch, error) {
-	b := &Batch{Events: events}
-	for i := range events {
-		v, err := s.Apply(&events[i])
-		if err != nil {
+	b := &Batch{Events: make([]event.Event, 0, len(events))}
+	for _, ev := range events {
+		if err := b.Add(s, ev); err != nil {
 			return nil, err
 		}
-		if v != nil {
-			if b.Views == nil {
-				b.Views = make([]*View, len(events))
-			}
-			b.Views[i] = v
-		}
-		b.Bytes += len(events[i].Text) + 160
 	}
-	b.Session = s.session.ID
 	return b, nil
 }

@@ -8,7 +8,8 @@
 // like the first.
 //
 // Done callbacks run on the store's own goroutine, in the order of the commits
-// of a session; they may not block. Every other method blocks and is called from
+// of a session; they may not block. (A store that was closed answers in the
+// caller's goroutine.) Every other method blocks and is called from
 // goroutines that may wait, never from an actor's Receive.
 //
 // Look-ups are by (owner principal, id), so a foreign id is an unknown one.

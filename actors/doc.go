@@ -1,0 +1,25 @@
+// Package actors is the engine: a library that hosts coding-agent CLIs as
+// supervised subprocesses, keeps their sessions and streams what they do as one
+// neutral event model. It needs no HTTP, prints nothing, installs no signal
+// handler and has no globals.
+//
+// A Host is built with New, runs between Start and Stop, and is used through its
+// methods; they turn a call into a message and a bounded wait. Inside, each
+// session, turn and subprocess is an actor:
+//
+//	supervisor            admission (actors/queue), registry of sessions
+//	├─ session            FIFO (actors/queue), fold, journal, subscriptions
+//	│   └─ turn           actors/turn.Step and its effects
+//	│       └─ process    pid, pipes, kill ladder
+//	└─ reaper             every tree we started; sweeps after each turn and at boot
+//
+// Nothing blocks inside a Receive: file and store work runs in goroutines that
+// send their result back, and the store answers through callbacks. Events are
+// published to readers only after the store has them, in order, to every reader
+// the same; a reader that is slow falls back to reading the store and never holds
+// the session up.
+//
+// What is process-wide (subreaper, signals, exit codes) belongs to the program
+// that embeds the Host. This package is the only one that names protoactor; it
+// may import every actors/* package and no adapter, wire or server.
+package actors

@@ -1,0 +1,75 @@
+package actors
+
+import (
+	"slices"
+	"strings"
+)
+
+// allowed are the variables of the host's environment that every CLI sees.
+// Everything else is left out, so a server's own secrets and nesting markers do
+// not reach an agent.
+var allowed = []string{
+	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TERM", "TMPDIR", "TZ",
+	"SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS",
+	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "no_proxy", "all_proxy",
+	"CODEX_HOME", "CLAUDE_CONFIG_DIR", "QWEN_HOME",
+}
+
+// forbidden never reach a CLI, whoever asks: they would load code into it or
+// show our own settings.
+func forbidden(name string) bool {
+	switch name {
+	case "LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH":
+		return true
+	}
+	return strings.HasPrefix(name, "DYLD_") || strings.HasPrefix(name, "AGENTHOST_") || strings.HasPrefix(name, "ABX_SERVER_")
+}
+
+func inherited(name string, passthrough []string) bool {
+	if forbidden(name) {
+		return false
+	}
+	return slices.Contains(allowed, name) || slices.Contains(passthrough, name) ||
+		strings.HasPrefix(name, "LC_") || strings.HasPrefix(name, "NPM_CONFIG_") || strings.HasPrefix(name, "npm_config_") ||
+		strings.HasPrefix(name, "XDG_") && strings.HasSuffix(name, "_HOME")
+}
+
+// childEnv builds a CLI's environment: the allowlisted part of environ, then
+// each of more; a later entry of a name wins.
+func childEnv(environ, passthrough []string, more ...[]string) []string {
+	at := map[string]int{}
+	var out []string
+	put := func(kv string) {
+		name, _, ok := strings.Cut(kv, "=")
+		if !ok || name == "" || forbidden(name) || strings.ContainsRune(kv, 0) {
+			return
+		}
+		if i, dup := at[name]; dup {
+			out[i] = kv
+			return
+		}
+		at[name] = len(out)
+		out = append(out, kv)
+	}
+	for _, kv := range environ {
+		if name, _, _ := strings.Cut(kv, "="); inherited(name, passthrough) {
+			put(kv)
+		}
+	}
+	for _, list := range more {
+		for _, kv := range list {
+			put(kv)
+		}
+	}
+	return out
+}
+
+// lookup reads one variable of environ.
+func lookup(environ []string, name string) (string, bool) {
+	for i := len(environ) - 1; i >= 0; i-- {
+		if n, v, ok := strings.Cut(environ[i], "="); ok && n == name {
+			return v, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,219 @@
+package actors
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/fold"
+	"github.com/agenthost/agenthost/actors/store"
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// group is what a session stores with one commit. While one is in flight, what
+// happens meanwhile gathers in the next one, so a flood makes large commits and
+// a quiet turn makes prompt ones.
+type group struct {
+	head    int64 // the last event before it
+	batch   *fold.Batch
+	create  *store.NewSession
+	spec    []byte
+	body    bool // the session's record changes
+	turns   []store.Turn
+	key     *store.Key
+	durable bool
+	// then runs on the session's actor when the commit landed or failed.
+	then []func(c actor.Context, err error)
+}
+
+// maxGroup bounds the events of one commit.
+const maxGroup = 4096
+
+// group is the one that the next change joins. A commit carries one idempotency
+// key at most.
+func (s *session) group(key *store.Key) *group {
+	if n := len(s.next); n > 0 {
+		g := s.next[n-1]
+		if len(g.batch.Events) < maxGroup && (key == nil || g.key == nil) {
+			if key != nil {
+				g.key = key
+			}
+			return g
+		}
+	}
+	g := &group{head: s.state.Session().Head, batch: &fold.Batch{}, key: key}
+	s.next = append(s.next, g)
+	return g
+}
+
+// add stamps ev, folds it and puts it into g.
+func (s *session) add(g *group, ev event.Event) *fold.View {
+	ev.At = s.host.now().UnixMilli()
+	s.state.Stamp(&ev)
+	if err := g.batch.Add(s.state, ev); err != nil {
+		// The engine made an event its own fold refuses: a defect, which the guard
+		// turns into the end of this actor and a reload from the store.
+		panic(err)
+	}
+	s.sinceBytes += len(ev.Text) + 64
+	return g.batch.View(len(g.batch.Events) - 1)
+}
+
+// record puts a turn's record into g.
+func (s *session) record(g *group, t *fold.Turn, state store.TurnState) {
+	row := store.Turn{ID: t.ID, Session: s.id, Ordinal: t.Ordinal, State: state, First: t.First, Number: t.Input.Number}
+	if state != store.TurnOpen {
+		row.Last = t.Last
+	}
+	slim := *t
+	slim.Input = &event.Input{
+		Number: t.Input.Number, Wire: t.Input.Wire, Background: t.Input.Background, Forget: t.Input.Forget,
+	}
+	row.Body, _ = json.Marshal(&slim)
+	for i := range g.turns {
+		if g.turns[i].ID == row.ID {
+			g.turns[i] = row
+			return
+		}
+	}
+	g.turns = append(g.turns, row)
+}
+
+// flush starts the commit of the oldest waiting group unless one is in flight.
+func (s *session) flush(c actor.Context) {
+	if s.flight != nil {
+		return
+	}
+	for len(s.next) > 0 && s.next[0].empty() {
+		g := s.next[0]
+		s.next = s.next[1:]
+		for _, f := range g.then {
+			f(c, nil)
+		}
+		if s.flight != nil {
+			return // one of them flushed
+		}
+	}
+	if len(s.next) == 0 {
+		return
+	}
+	g := s.next[0]
+	s.next = s.next[1:]
+	s.flight = g
+	self, root := c.Self(), s.host.root
+	started := s.host.now()
+	com := &store.Commit{
+		Session: s.id, Host: s.owner, Epoch: s.epoch, Head: g.head, Events: g.batch.Events,
+		Create: g.create, Spec: g.spec, Turns: g.turns, Key: g.key, Durable: g.durable,
+		Done: func(err error) {
+			s.host.stats.commit(time.Since(started))
+			root.Send(self, &committed{err})
+		},
+	}
+	s.summary(com, g)
+	s.host.store.Commit(com)
+}
+
+// summary adds the session's record, and a checkpoint when it is worth one. Both
+// speak of the fold's present state, so they wait while newer events are still
+// to come.
+func (s *session) summary(com *store.Commit, g *group) {
+	if !g.body {
+		return
+	}
+	state := store.Active
+	com.State = &state
+	if len(s.next) > 0 && g.create == nil {
+		s.next[len(s.next)-1].body = true
+		return
+	}
+	ses := s.state.Session()
+	com.Body, _ = json.Marshal(&ses)
+	if !s.state.AtRest() || len(s.next) > 0 {
+		return
+	}
+	state = store.Idle
+	if since := ses.Head - s.lastCheckpoint; since < 64 && s.sinceBytes < 64<<10 && s.lastCheckpoint > 0 {
+		return
+	}
+	if cp, err := s.state.Checkpoint(); err == nil {
+		com.Checkpoint = cp
+		s.lastCheckpoint, s.sinceBytes = ses.Head, 0
+	}
+}
+
+func (g *group) empty() bool {
+	return len(g.batch.Events) == 0 && g.create == nil && len(g.turns) == 0 && g.spec == nil && g.key == nil
+}
+
+// landed publishes a stored group and starts the next.
+func (s *session) landed(c actor.Context, err error) {
+	g := s.flight
+	s.flight = nil
+	if err != nil {
+		s.lost(c, g, err)
+		return
+	}
+	if len(g.batch.Events) > 0 {
+		s.ring.publish(g.batch)
+	}
+	// What then starts may gather in the next group; keep order by flushing after.
+	for _, f := range g.then {
+		f(c, nil)
+	}
+	s.flush(c)
+	if s.state.AtRest() {
+		s.trim(c)
+	}
+	s.erase(c)
+	s.rest(c)
+}
+
+// lost: the store refused g, so nothing folded since is true. Everyone who waits
+// is told, and the session is read again.
+func (s *session) lost(c actor.Context, g *group, err error) {
+	failure := storeFailure(err)
+	for _, g := range append([]*group{g}, s.next...) {
+		for _, f := range g.then {
+			f(c, failure)
+		}
+	}
+	s.flight, s.next = nil, nil
+	if g.create != nil {
+		s.behavior.Become(s.missing) // it never came to be
+		c.Send(s.supervisor, &restful{s.id})
+		return
+	}
+	s.break_(c, err)
+}
+
+const retryAfter = time.Second
+
+// break_ leaves the store alone for a moment and ends what runs.
+func (s *session) break_(c actor.Context, err error) {
+	s.host.log.Error("session cannot be stored", "session", s.id, "error", err)
+	s.failure = storeFailure(err)
+	s.ring.close(s.failure)
+	s.effects(c, s.fifo.Close())
+	f, _ := event.AsFailure(s.failure)
+	s.stopTurn(c, f)
+	s.behavior.Become(s.broken)
+	s.answerRemovals(s.failure)
+	s.retry.arm(c, retryAfter, func(gen int) any { return &retryUp{gen} })
+}
+
+// trimmed says that a trim has ended.
+type trimmed struct{}
+
+// trim removes the oldest turns of a journal that outgrew its limit.
+func (s *session) trim(c actor.Context) {
+	if s.trimming || s.sinceBytes != 0 {
+		return // only just behind a checkpoint
+	}
+	s.trimming = true
+	host, id, self := s.host, s.id, c.Self()
+	host.work.Go(func() {
+		host.trimJournal(id)
+		host.root.Send(self, &trimmed{})
+	})
+}

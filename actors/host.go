@@ -1,0 +1,286 @@
+package actors
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/fold"
+	"github.com/agenthost/agenthost/actors/process"
+	"github.com/agenthost/agenthost/actors/store"
+	"github.com/agenthost/agenthost/actors/store/memory"
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// Host is the whole engine as an embedder holds it. Its methods are safe for
+// concurrent use and work between Start and Stop.
+type Host struct {
+	cfg      config
+	log      *slog.Logger
+	store    store.Store
+	id       event.ID // new with every Host: owner of sessions, boot of markers
+	stateID  string   // of the state directory
+	runtimes *runtimes
+	keys     keyring
+
+	system     *actor.ActorSystem
+	root       *actor.RootContext
+	supervisor *actor.PID
+	reaper     *actor.PID
+	number     atomic.Int64
+	stats      stats
+	work       tasks // goroutines that report to an actor
+
+	mu                       sync.Mutex
+	state                    hostState
+	stopped                  chan struct{} // closed when Stop has ended
+	stopErr                  error
+	quit                     chan struct{} // closed when the actors are gone
+	gaugeEnd                 chan struct{}
+	supervisorEnd, reaperEnd chan struct{}
+}
+
+type hostState uint8
+
+const (
+	hostNew hostState = iota
+	hostRunning
+	hostStopping
+	hostStopped
+)
+
+// New checks the options and returns a Host that does nothing yet. It reports
+// all faults at once.
+func New(opts ...Option) (*Host, error) {
+	var c config
+	for _, o := range opts {
+		o(&c)
+	}
+	if err := c.validate(); err != nil {
+		return nil, fmt.Errorf("agenthost: %w", err)
+	}
+	c.fill()
+	h := &Host{
+		cfg: c, log: c.logger, id: event.NewID(),
+		stopped: make(chan struct{}), quit: make(chan struct{}), gaugeEnd: make(chan struct{}),
+	}
+	h.runtimes = newRuntimes(&h.cfg)
+	return h, nil
+}
+
+// now is the wall clock.
+func (h *Host) now() time.Time { return time.Now() }
+
+// Start opens the state directory, ends what an earlier host left running, and
+// takes up the stored sessions that have work. The context bounds that.
+func (h *Host) Start(ctx context.Context) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.state != hostNew {
+		return errors.New("agenthost: Start was called before")
+	}
+	if err := h.openState(); err != nil {
+		return err
+	}
+	if h.store = h.cfg.store; h.store == nil {
+		h.store = memory.New()
+	}
+	n, err := h.store.NextNumber(ctx)
+	if err != nil {
+		return fmt.Errorf("agenthost: read the store: %w", err)
+	}
+	h.number.Store(n - 1)
+	if killed, err := process.SweepMarked(h.stateID+"/", func(marker string) bool { return false }); err != nil {
+		h.log.Warn("could not look for processes of an earlier run", "error", err)
+	} else if killed > 0 {
+		h.stats.orphans.Add(int64(killed))
+		h.log.Warn("ended what an earlier run left behind", "processes", killed)
+	}
+	if err := h.putConfigured(ctx); err != nil {
+		return fmt.Errorf("agenthost: store the configured agents: %w", err)
+	}
+	active, err := h.store.ActiveSessions(ctx)
+	if err != nil {
+		return fmt.Errorf("agenthost: read the store: %w", err)
+	}
+	h.system = newSystem(h.log)
+	h.root = h.system.Root
+	h.supervisorEnd, h.reaperEnd = make(chan struct{}), make(chan struct{})
+	h.reaper = h.root.Spawn(h.rootProps(func() actor.Actor { return &watched{&reaper{host: h, trees: map[string]int{}}, h.reaperEnd} }))
+	h.supervisor = h.root.Spawn(h.rootProps(func() actor.Actor { return &watched{newSupervisor(h), h.supervisorEnd} }))
+	for _, s := range active {
+		h.root.Send(h.supervisor, &toSession{s.ID, &wake{}})
+	}
+	go h.gauge()
+	h.state = hostRunning
+	return nil
+}
+
+// watched tells when a root actor and everything below it has stopped: the
+// library's own wait gives up after ten seconds.
+type watched struct {
+	actor.Actor
+	ended chan struct{}
+}
+
+func (a *watched) Receive(c actor.Context) {
+	a.Actor.Receive(c)
+	if _, ok := c.Message().(*actor.Stopped); ok {
+		close(a.ended)
+	}
+}
+
+// Stop refuses new work, lets running turns end until ctx does, ends the others
+// as failed with server_stopped, ends the streams, and waits for everything the
+// Host started. Queued turns stay in the store. A second call waits for the
+// first and returns the same.
+func (h *Host) Stop(ctx context.Context) error {
+	h.mu.Lock()
+	switch h.state {
+	case hostNew:
+		h.state = hostStopped
+		close(h.stopped)
+		if h.cfg.store != nil {
+			h.stopErr = h.cfg.store.Close()
+		}
+		h.mu.Unlock()
+		return h.stopErr
+	case hostRunning:
+		h.state = hostStopping
+		h.mu.Unlock()
+		h.stopErr = h.shutdown(ctx)
+		close(h.stopped)
+		return h.stopErr
+	}
+	h.mu.Unlock()
+	<-h.stopped
+	return h.stopErr
+}
+
+func (h *Host) shutdown(ctx context.Context) error {
+	done := make(chan struct{})
+	h.root.Send(h.supervisor, &drain{done})
+	select {
+	case <-done:
+	case <-ctx.Done():
+		h.root.Send(h.supervisor, &halt{})
+		// Bounded by the kill ladder, which every turn of ours ends with.
+		<-done
+	}
+	h.root.Send(h.supervisor, &endStreams{event.Fail(event.ShuttingDown, "the server is shutting down; come back with the last cursor")})
+	close(h.gaugeEnd)
+	h.root.Poison(h.supervisor)
+	<-h.supervisorEnd
+	h.work.wait()
+	h.root.Poison(h.reaper)
+	<-h.reaperEnd
+	h.work.wait()
+	h.system.Shutdown()
+	close(h.quit)
+	return h.store.Close()
+}
+
+// Draining reports whether new work is refused.
+func (h *Host) Draining() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.state != hostRunning
+}
+
+// StoreFatal is closed when the store can no longer keep its promises; the
+// program should then end with an exit code of its own, and StoreErr says why.
+func (h *Host) StoreFatal() <-chan struct{} { return h.store.Fatal() }
+
+// StoreErr is why the store failed.
+func (h *Host) StoreErr() error { return h.store.Err() }
+
+// Guarantees says what this Host can promise on this machine, a line each.
+func (h *Host) Guarantees() []string {
+	out := []string{
+		"input that was accepted is durable, runs in order, and is never run twice",
+		"every event reaches every reader in the same order, live and replayed",
+	}
+	if runtime.GOOS != "linux" {
+		return append(out, "processes are found by their group only: a tool shell that left it can outlive its turn")
+	}
+	if process.IsSubreaper() {
+		return append(out, "no process that a CLI starts outlives its turn (group, recorded tree, marker, subreaper)")
+	}
+	return append(out, "processes are found by group, recorded tree and marker; one that leaves all three can outlive its turn, because this program is no subreaper")
+}
+
+// openState makes the state directory and reads its identity, which marks the
+// processes that belong to it.
+func (h *Host) openState() error {
+	dir := h.cfg.stateDir
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("agenthost: make the state directory: %w", err)
+	}
+	for _, sub := range []string{"turns", "workspaces", "homes"} {
+		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
+			return fmt.Errorf("agenthost: make the state directory: %w", err)
+		}
+	}
+	name := filepath.Join(dir, "id")
+	b, err := os.ReadFile(name)
+	if errors.Is(err, os.ErrNotExist) {
+		b = []byte(event.NewID().Hex())
+		err = os.WriteFile(name, b, 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("agenthost: identity of the state directory: %w", err)
+	}
+	id, ok := event.ParseHex(string(b))
+	if !ok {
+		return fmt.Errorf("agenthost: %s does not hold an identity; remove it to have a new one made", name)
+	}
+	h.stateID = id.Hex()
+	return os.RemoveAll(filepath.Join(dir, "turns", "*"))
+}
+
+// gauge watches the machine's memory. It ends with the Host.
+func (h *Host) gauge() {
+	t := time.NewTicker(time.Second)
+	defer t.Stop()
+	for {
+		select {
+		case <-h.gaugeEnd:
+			return
+		case <-t.C:
+		}
+		free, ok := availableMemory()
+		tight := ok && free < h.cfg.limits.MinAvailableMemory
+		if h.stats.tight.Swap(tight) != tight {
+			h.root.Send(h.supervisor, &room{!tight})
+		}
+	}
+}
+
+// ended counts and logs a turn, one line each.
+func (h *Host) ended(v *fold.View) {
+	t := v.Turn
+	attrs := []any{
+		"session", t.Session, "turn", t.ID, "adapter", t.Settings.Agent.Adapter, "outcome", t.End.Outcome.String(),
+		"queued_ms", max(0, t.Started-t.Created), "ran_ms", max(0, t.Ended-t.Started),
+	}
+	switch t.End.Outcome {
+	case event.Completed:
+		h.stats.completed.Add(1)
+	case event.Cancelled:
+		h.stats.cancelled.Add(1)
+	default:
+		h.stats.failed.Add(1)
+		if t.End.Failure != nil {
+			attrs = append(attrs, "code", string(t.End.Failure.Code))
+		}
+	}
+	h.log.Info("turn ended", attrs...)
+}

@@ -1,0 +1,236 @@
+package actors
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+
+	"github.com/agenthost/agenthost/actors/agent"
+	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/fold"
+	"github.com/agenthost/agenthost/actors/redact"
+	"github.com/agenthost/agenthost/actors/spec"
+)
+
+// job is one prepared run of a CLI.
+type job struct {
+	adapter    string
+	request    *agent.Request
+	invocation *agent.Invocation
+	parser     agent.Parser
+	env        []string
+	redact     *redact.Set
+	marker     string
+	dir        string // private to the turn, to be removed after it
+}
+
+// requestOf is what the adapter is asked, as far as it is known before anything
+// is made on disk.
+func (h *Host) requestOf(r *RuntimeConfig, s *spec.Session, in *spec.NewInput) *agent.Request {
+	req := h.baseRequest(r, s)
+	if in != nil {
+		req.Prompt = in.Prompt()
+		override(req, in.Overrides)
+	}
+	return req
+}
+
+// request is what the adapter is asked for a stored turn.
+func (h *Host) request(r *RuntimeConfig, ses *fold.Session, t *fold.Turn) *agent.Request {
+	req := h.baseRequest(r, t.Settings)
+	req.Session, req.Turn = ses.ID, t.ID
+	req.Prompt = t.Input.Prompt
+	req.Native, req.Carry = ses.Native, ses.Carry
+	o := t.Overrides()
+	override(req, &o)
+	return req
+}
+
+func (h *Host) baseRequest(r *RuntimeConfig, s *spec.Session) *agent.Request {
+	a := &s.Agent
+	req := &agent.Request{
+		Session: s.ID, Model: h.cliModel(a.Model), Instructions: a.Instructions, Reasoning: a.Reasoning, Text: a.Text,
+		Permissions: h.permissions(r, s), MCP: a.MCP, Limits: a.Limits,
+		Binary: r.Binary, Workspace: s.Environment.Workspace, Home: h.home(r, s.Owner),
+		LLM: r.LLM, ExtraArgs: r.ExtraArgs, Root: os.Geteuid() == 0, Sandboxed: r.Sandboxed,
+	}
+	return req
+}
+
+// cliModel is the model to name to the CLI: none when the caller's word only
+// chose the adapter.
+func (h *Host) cliModel(model string) string {
+	if _, adapter := h.runtimes.byName[model]; adapter {
+		return ""
+	}
+	return model
+}
+
+func override(req *agent.Request, o *spec.Overrides) {
+	if o == nil {
+		return
+	}
+	if o.Model != nil {
+		req.Model = *o.Model
+	}
+	if o.Instructions != nil {
+		req.Instructions = *o.Instructions
+	}
+	if o.Reasoning != nil {
+		req.Reasoning = *o.Reasoning
+	}
+	if o.Text != nil {
+		req.Text = *o.Text
+	}
+}
+
+var plainOwner = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$`)
+
+// home is the CLI's state directory; "" is the user's own.
+func (h *Host) home(r *RuntimeConfig, owner string) string {
+	if r.Home == HomeInherit {
+		return ""
+	}
+	if !plainOwner.MatchString(owner) {
+		sum := sha256.Sum256([]byte(owner))
+		owner = "p-" + hex.EncodeToString(sum[:12])
+	}
+	return filepath.Join(h.cfg.stateDir, "homes", owner, r.Adapter.Name())
+}
+
+// prepare makes the turn's directories and files and says what to run. It works
+// on the disk, so it is not for a Receive.
+func (h *Host) prepare(_ context.Context, ses *fold.Session, t *fold.Turn) (_ *job, err error) {
+	r, err := h.runtime(t.Settings.Agent.Adapter)
+	if err != nil {
+		return nil, err
+	}
+	req := h.request(r, ses, t)
+	if req.Binary, err = h.runtimes.locate(r); err != nil {
+		return nil, err
+	}
+	if err := h.workspaceReady(t.Settings); err != nil {
+		return nil, err
+	}
+	if req.Home != "" {
+		if err := os.MkdirAll(req.Home, 0o700); err != nil {
+			return nil, workspaceFailure("the CLI's home directory cannot be made", err)
+		}
+	}
+	req.Dir = filepath.Join(h.cfg.stateDir, "turns", t.ID.Hex())
+	if err := os.Mkdir(req.Dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+		return nil, workspaceFailure("the turn's private directory cannot be made", err)
+	}
+	defer func() {
+		if err != nil {
+			_ = os.RemoveAll(req.Dir)
+		}
+	}()
+	if err := r.Adapter.Validate(req); err != nil {
+		return nil, err
+	}
+	inv, err := r.Adapter.Invocation(req)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range inv.Files {
+		if f.Name != filepath.Base(f.Name) {
+			return nil, fmt.Errorf("adapter %s wants a file named %q", r.Adapter.Name(), f.Name)
+		}
+		if err := os.WriteFile(filepath.Join(req.Dir, f.Name), f.Data, 0o600); err != nil {
+			return nil, workspaceFailure("a file of the turn cannot be written", err)
+		}
+	}
+	j := &job{
+		adapter: r.Adapter.Name(), request: req, invocation: inv, parser: r.Adapter.NewParser(req), dir: req.Dir,
+		marker: h.stateID + "/" + h.id.Hex() + "/" + t.ID.Hex(),
+	}
+	secrets, secretEnv := h.secrets(&t.Settings.Agent)
+	j.redact = redact.New(append(append(secrets, req.LLM.APIKey), inv.Secrets...)...)
+	j.env = childEnv(h.cfg.environ, r.Passthrough, pairs(t.Settings.Agent.Env), secretEnv, inv.Env)
+	return j, nil
+}
+
+// secrets resolves what the agent's configuration refers to by name.
+// Only agents of the configuration may refer to the host's environment: a
+// caller's agent could send what it names anywhere.
+func (h *Host) secrets(a *spec.Agent) (values, env []string) {
+	if !a.Locked {
+		return nil, nil
+	}
+	for name, ref := range a.SecretEnv {
+		if v, ok := lookup(h.cfg.environ, ref); ok {
+			values, env = append(values, v), append(env, name+"="+v)
+		}
+	}
+	take := func(name string) string {
+		if v, ok := lookup(h.cfg.environ, name); ok {
+			values, env = append(values, v), append(env, name+"="+v)
+		}
+		return ""
+	}
+	for _, m := range a.MCP {
+		for _, v := range m.Headers {
+			os.Expand(v, take)
+		}
+		for _, v := range m.Env {
+			os.Expand(v, take)
+		}
+	}
+	return values, env
+}
+
+func pairs(m map[string]string) []string {
+	out := make([]string, 0, len(m))
+	for k, v := range m {
+		out = append(out, k+"="+v)
+	}
+	return out
+}
+
+// private reports whether the session's workspace is the host's to make and
+// remove.
+func (h *Host) private(s *spec.Session) bool {
+	return s.Environment.Workspace == filepath.Join(h.cfg.stateDir, "workspaces", s.ID.Hex())
+}
+
+func (h *Host) workspaceReady(s *spec.Session) error {
+	dir := s.Environment.Workspace
+	if h.private(s) {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return workspaceFailure("the session's private workspace cannot be made", err)
+		}
+		return nil
+	}
+	st, err := os.Stat(dir)
+	if err != nil {
+		return workspaceFailure(fmt.Sprintf("the workspace %s cannot be used; make it or name another", dir), err)
+	}
+	if !st.IsDir() {
+		return event.Fail(event.WorkspaceUnavail, fmt.Sprintf("the workspace %s is not a directory", dir))
+	}
+	return nil
+}
+
+func workspaceFailure(what string, err error) *event.Failure {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		what += ": " + pe.Err.Error()
+	}
+	return &event.Failure{Code: event.WorkspaceUnavail, Message: what, Cause: err}
+}
+
+// removeWorkspace removes a session's private workspace.
+func (h *Host) removeWorkspace(s *spec.Session) {
+	if s == nil || !h.private(s) {
+		return
+	}
+	if err := os.RemoveAll(s.Environment.Workspace); err != nil {
+		h.log.Warn("workspace could not be removed", "session", s.ID, "error", err)
+	}
+}

@@ -1,0 +1,121 @@
+package actors
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+
+	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/fold"
+	"github.com/agenthost/agenthost/actors/spec"
+	"github.com/agenthost/agenthost/actors/store"
+)
+
+// keyring lets one caller at a time use an idempotency key, so that a request
+// and its repeat that arrive together are one. It is shared by callers only; no
+// actor takes it.
+type keyring struct {
+	mu   sync.Mutex
+	used map[string]chan struct{}
+}
+
+// lock takes the key; the returned function gives it back.
+func (k *keyring) lock(ctx context.Context, name string) (func(), error) {
+	for {
+		k.mu.Lock()
+		if k.used == nil {
+			k.used = map[string]chan struct{}{}
+		}
+		busy, taken := k.used[name]
+		if !taken {
+			free := make(chan struct{})
+			k.used[name] = free
+			k.mu.Unlock()
+			return func() {
+				k.mu.Lock()
+				delete(k.used, name)
+				k.mu.Unlock()
+				close(free)
+			}, nil
+		}
+		k.mu.Unlock()
+		select {
+		case <-busy:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// keyed takes the request's key and looks for an earlier answer. Without one,
+// done gives the key back and must be called after the request was answered.
+func (h *Host) keyed(ctx context.Context, owner string, key *spec.Key) (done func(), earlier *Posted, err error) {
+	if key == nil {
+		return func() {}, nil, nil
+	}
+	done, err = h.keys.lock(ctx, owner+"\x00"+key.Value)
+	if err != nil {
+		return nil, nil, err
+	}
+	rec, err := h.store.Key(ctx, owner, key.Value, h.now().Unix())
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return done, nil, nil
+	case err != nil:
+		err = storeFailure(err)
+	case rec.Hash != key.Hash:
+		err = event.Fail(event.IdempotencyMismatch, "this Idempotency-Key was used with another request; use a new key for a new request")
+	default:
+		earlier, err = h.answered(ctx, owner, rec)
+	}
+	done()
+	return nil, earlier, err
+}
+
+// key is the stored form of a request's key.
+func (h *Host) key(owner string, k *spec.Key) *store.Key {
+	if k == nil {
+		return nil
+	}
+	return &store.Key{Owner: owner, Value: k.Value, Hash: k.Hash, Created: h.now().Unix()}
+}
+
+// keyAnswer is what a key remembers.
+type keyAnswer struct {
+	Session event.ID   `json:"session"`
+	Turns   []event.ID `json:"turns,omitempty"`
+	Before  int64      `json:"before"`
+}
+
+func answerOf(k *store.Key, p *Posted) {
+	if k == nil {
+		return
+	}
+	a := keyAnswer{Session: p.Session.ID, Before: p.Before}
+	for _, t := range p.Turns {
+		a.Turns = append(a.Turns, t.ID)
+	}
+	k.Answer, _ = json.Marshal(&a)
+}
+
+// answered gives an earlier answer again, as its objects are now.
+func (h *Host) answered(ctx context.Context, owner string, rec *store.Key) (*Posted, error) {
+	var a keyAnswer
+	if err := json.Unmarshal(rec.Answer, &a); err != nil {
+		return nil, storeFailure(err)
+	}
+	ses, err := h.Session(ctx, owner, a.Session)
+	if err != nil {
+		return nil, err
+	}
+	p := &Posted{Session: *ses, Before: a.Before, Replayed: true, Turns: make([]*fold.Turn, 0, len(a.Turns))}
+	for _, id := range a.Turns {
+		t, err := h.Turn(ctx, owner, id)
+		if err != nil {
+			return nil, err
+		}
+		p.Turns = append(p.Turns, t)
+	}
+	return p, nil
+}

@@ -1,0 +1,213 @@
+package actors
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/agenthost/agenthost/actors/agent"
+	"github.com/agenthost/agenthost/actors/spec"
+	"github.com/agenthost/agenthost/actors/store"
+)
+
+// Limits bound the host. The zero value of a field means its default.
+type Limits struct {
+	MaxConcurrentTurns int           // max(4, 4 x cores)
+	MaxQueue           int           // 32 inputs waiting in one session
+	MaxWaitingTurns    int           // 10,000 waiting in the host
+	MaxSessions        int64         // 1,000,000
+	MaxSubscribers     int           // 32 streams of one session
+	PassivateAfter     time.Duration // 60 s
+	TurnTimeout        time.Duration // 30 min
+	IdleTimeout        time.Duration // 5 min
+	SettleQuiet        time.Duration // 300 ms
+	Linger             time.Duration // 5 s
+	InterruptGrace     time.Duration // 5 s
+	TerminateGrace     time.Duration // 3 s
+	MaxLineBytes       int           // 64 MiB
+	MaxItemBytes       int           // 2 MiB
+	MaxOutputBytes     int64         // 256 MiB of one turn's stdout
+	JournalMaxBytes    int64         // 32 MiB of one session
+	MinAvailableMemory uint64        // 512 MiB; below it no further turn starts
+	RingBytes          int           // 1 MiB of recent events kept in memory a session
+}
+
+func (l Limits) withDefaults() Limits {
+	def(&l.MaxConcurrentTurns, max(4, 4*runtime.NumCPU()))
+	def(&l.MaxQueue, 32)
+	def(&l.MaxWaitingTurns, 10_000)
+	def(&l.MaxSessions, 1_000_000)
+	def(&l.MaxSubscribers, 32)
+	def(&l.PassivateAfter, time.Minute)
+	def(&l.TurnTimeout, 30*time.Minute)
+	def(&l.IdleTimeout, 5*time.Minute)
+	def(&l.SettleQuiet, 300*time.Millisecond)
+	def(&l.Linger, 5*time.Second)
+	def(&l.InterruptGrace, 5*time.Second)
+	def(&l.TerminateGrace, 3*time.Second)
+	def(&l.MaxLineBytes, 64<<20)
+	def(&l.MaxItemBytes, 2<<20)
+	def(&l.MaxOutputBytes, 256<<20)
+	def(&l.JournalMaxBytes, 32<<20)
+	def(&l.MinAvailableMemory, 512<<20)
+	def(&l.RingBytes, 1<<20)
+	return l
+}
+
+func def[T comparable](p *T, v T) {
+	var zero T
+	if *p == zero {
+		*p = v
+	}
+}
+
+// HomeMode says whose state directory a CLI uses.
+type HomeMode string
+
+// Home modes. HomePrivate is below the state directory, by principal and
+// adapter; HomeInherit is the user's own.
+const (
+	HomePrivate HomeMode = "private"
+	HomeInherit HomeMode = "inherit"
+)
+
+// RuntimeConfig is one adapter and how it is run.
+type RuntimeConfig struct {
+	Adapter agent.Adapter
+	// Binary is a file name to look up in the tools directories and PATH, or an
+	// absolute path. Empty means Adapter.Binary().
+	Binary      string
+	Home        HomeMode         // default HomePrivate
+	Permissions spec.Permissions // default workspace_write
+	// Strict refuses workspace_write on an adapter that cannot confine it.
+	Strict    bool
+	Sandboxed bool
+	LLM       agent.LLM
+	// Passthrough names variables of the host's environment the CLI may see.
+	Passthrough []string
+	ExtraArgs   []string
+}
+
+// Option configures a Host.
+type Option func(*config)
+
+type config struct {
+	store     store.Store
+	runtimes  []RuntimeConfig
+	fallback  string
+	limits    Limits
+	logger    *slog.Logger
+	stateDir  string
+	tools     []string
+	environ   []string
+	workspace string
+	locked    bool
+	agents    []spec.Agent
+}
+
+// WithStore sets where journal and records live. The Host closes it. Default: a
+// memory store, which keeps nothing over a restart.
+func WithStore(s store.Store) Option { return func(c *config) { c.store = s } }
+
+// WithRuntime adds an adapter.
+func WithRuntime(r RuntimeConfig) Option {
+	return func(c *config) { c.runtimes = append(c.runtimes, r) }
+}
+
+// WithDefaultAdapter names the adapter of requests that pin none; "none" for
+// none. Default: the only one there is, else none.
+func WithDefaultAdapter(name string) Option { return func(c *config) { c.fallback = name } }
+
+// WithLimits sets the bounds.
+func WithLimits(l Limits) Option { return func(c *config) { c.limits = l } }
+
+// WithLogger sets where the Host logs. Default: nowhere.
+func WithLogger(l *slog.Logger) Option { return func(c *config) { c.logger = l } }
+
+// WithStateDir sets the directory of private workspaces, homes and turn files;
+// required. It is made with mode 0700.
+func WithStateDir(dir string) Option { return func(c *config) { c.stateDir = dir } }
+
+// WithToolsDirs sets the directories searched for CLIs before PATH.
+func WithToolsDirs(dirs ...string) Option { return func(c *config) { c.tools = dirs } }
+
+// WithEnviron sets the environment CLIs are given an allowlisted part of.
+// Default: the process's own.
+func WithEnviron(env []string) Option { return func(c *config) { c.environ = env } }
+
+// WithWorkspace sets the directory that sessions without one of their own work
+// in. Default: a private directory per session.
+func WithWorkspace(dir string) Option { return func(c *config) { c.workspace = dir } }
+
+// WithAgents adds saved agents that callers see and cannot change.
+func WithAgents(list ...spec.Agent) Option { return func(c *config) { c.agents = list } }
+
+// WithLockedAgents refuses every write of saved agents.
+func WithLockedAgents() Option { return func(c *config) { c.locked = true } }
+
+func (c *config) validate() error {
+	var errs []error
+	if c.stateDir == "" {
+		errs = append(errs, errors.New("state directory: not set; pass WithStateDir"))
+	} else if !filepath.IsAbs(c.stateDir) {
+		errs = append(errs, fmt.Errorf("state directory %q: must be absolute", c.stateDir))
+	}
+	seen := map[string]bool{}
+	for _, r := range c.runtimes {
+		if r.Adapter == nil {
+			errs = append(errs, errors.New("runtime: Adapter is nil"))
+			continue
+		}
+		for _, n := range append([]string{r.Adapter.Name()}, r.Adapter.Aliases()...) {
+			if seen[n] {
+				errs = append(errs, fmt.Errorf("runtime %q: the name %q is taken by another adapter", r.Adapter.Name(), n))
+			}
+			seen[n] = true
+		}
+		if err := spec.ValidPermissions(r.Permissions); err != nil {
+			errs = append(errs, fmt.Errorf("runtime %q: %w", r.Adapter.Name(), err))
+		}
+	}
+	if c.fallback != "" && c.fallback != "none" && !seen[c.fallback] {
+		errs = append(errs, fmt.Errorf("default adapter %q: no such adapter", c.fallback))
+	}
+	if c.workspace != "" && !filepath.IsAbs(c.workspace) {
+		errs = append(errs, fmt.Errorf("workspace %q: must be absolute", c.workspace))
+	}
+	for i := range c.agents {
+		a := &c.agents[i]
+		if err := spec.ValidAgentName(a.Name); err != nil {
+			errs = append(errs, fmt.Errorf("agent %q: %w", a.Name, err))
+		}
+		if !seen[a.Adapter] {
+			errs = append(errs, fmt.Errorf("agent %q: no adapter %q", a.Name, a.Adapter))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (c *config) fill() {
+	if c.logger == nil {
+		c.logger = slog.New(slog.DiscardHandler)
+	}
+	if c.environ == nil {
+		c.environ = os.Environ()
+	}
+	c.limits = c.limits.withDefaults()
+	for i := range c.runtimes {
+		r := &c.runtimes[i]
+		def(&r.Binary, r.Adapter.Binary())
+		def(&r.Home, HomePrivate)
+		def(&r.Permissions, spec.WorkspaceWrite)
+	}
+	if c.fallback == "" && len(c.runtimes) == 1 {
+		c.fallback = c.runtimes[0].Adapter.Name()
+	}
+	if c.fallback == "none" {
+		c.fallback = ""
+	}
+}

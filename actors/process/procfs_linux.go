@@ -1,0 +1,166 @@
+package process
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// entry is what one process's stat file says.
+type entry struct {
+	pid, ppid, pgrp, session int
+	start                    uint64 // ticks since boot: with the pid the process's identity
+	state                    byte
+}
+
+func (e *entry) dead() bool { return e.state == 'Z' || e.state == 'X' || e.state == 'x' }
+
+// stat reads one process; false if there is none.
+func stat(pid int) (entry, bool) {
+	var buf [512]byte // the name is at most 64 bytes; the fields we want come early
+	n := readProc("/proc/"+strconv.Itoa(pid)+"/stat", buf[:])
+	return parseStat(buf[:n])
+}
+
+func parseStat(p []byte) (e entry, ok bool) {
+	open, end := bytes.IndexByte(p, '('), bytes.LastIndexByte(p, ')')
+	if open < 1 || end < open {
+		return e, false
+	}
+	if e.pid, ok = number(bytes.TrimSpace(p[:open])); !ok {
+		return e, false
+	}
+	// Behind the name: 3 state, 4 ppid, 5 pgrp, 6 session, ... 22 starttime.
+	rest := p[end+1:]
+	for field := 3; field <= 22; field++ {
+		rest = bytes.TrimLeft(rest, " ")
+		word, after, _ := bytes.Cut(rest, []byte{' '})
+		rest = after
+		ok := len(word) > 0
+		switch field {
+		case 3:
+			if ok {
+				e.state = word[0]
+			}
+		case 4:
+			e.ppid, ok = number(word)
+		case 5:
+			e.pgrp, ok = number(word)
+		case 6:
+			e.session, ok = number(word)
+		case 22:
+			var n int
+			n, ok = number(word)
+			e.start = uint64(n)
+		}
+		if !ok {
+			return e, false
+		}
+	}
+	return e, true
+}
+
+func number(p []byte) (n int, ok bool) {
+	if len(p) == 0 || len(p) > 18 {
+		return 0, false
+	}
+	for _, c := range p {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n, true
+}
+
+// scan reads every process that can be seen.
+func scan() []entry {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	names, _ := dir.Readdirnames(-1)
+	_ = dir.Close()
+	list := make([]entry, 0, len(names))
+	for _, name := range names {
+		pid, ok := number([]byte(name))
+		if !ok {
+			continue
+		}
+		if e, ok := stat(pid); ok {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// marker reads the owner out of a process's environment. Empty: it has none, or
+// may not be asked, or is dead.
+func marker(pid int) string {
+	env := readAll("/proc/" + strconv.Itoa(pid) + "/environ")
+	key := []byte(MarkerVar + "=")
+	for len(env) > 0 {
+		var kv []byte
+		kv, env, _ = bytes.Cut(env, []byte{0})
+		if bytes.HasPrefix(kv, key) {
+			return string(kv[len(key):])
+		}
+	}
+	return ""
+}
+
+// adopted lists children of our main thread, which is where the kernel puts
+// orphans: it takes the first living thread of the subreaper, and a Go program's
+// main thread never ends. The list may miss one if another one ends meanwhile.
+func adopted() ([]int, bool) {
+	self := strconv.Itoa(os.Getpid())
+	data := readAll("/proc/" + self + "/task/" + self + "/children")
+	if data == nil {
+		return nil, false
+	}
+	var list []int
+	for _, word := range bytes.Fields(data) {
+		if pid, ok := number(word); ok {
+			list = append(list, pid)
+		}
+	}
+	return list, true
+}
+
+// readProc fills buf from a file. Plain calls: the poller has no business with
+// files of /proc, and a scan reads hundreds.
+func readProc(path string, buf []byte) int {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return 0
+	}
+	n, err := read(fd, buf)
+	_ = unix.Close(fd)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// readAll reads a whole file; nil if there is none, not nil if it is empty.
+func readAll(path string) []byte {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = unix.Close(fd) }()
+	buf := make([]byte, 4<<10)
+	used := 0
+	for {
+		if used == len(buf) {
+			buf = append(buf, make([]byte, len(buf))...)
+		}
+		n, err := read(fd, buf[used:])
+		if n <= 0 || err != nil {
+			return buf[:used]
+		}
+		used += n
+	}
+}

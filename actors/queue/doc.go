@@ -1,0 +1,24 @@
+// Package queue decides who runs next: Session is one session's FIFO, Admission
+// the host's slots and the one line of all sessions. Both are state machines
+// without clock, goroutine or I/O; their owners (the session actor, the
+// supervisor) carry the results out.
+//
+// # The protocol between them
+//
+// A Session asks for its head only, and only while it runs nothing, so an input
+// whose session is busy is never in the way of others. Admission grants the
+// lowest acceptance number first. A grant is answered by starting the turn or by
+// returning the slot: a turn cancelled while its grant was under way gives
+// Return. A slot is returned once the turn actor is gone, however it ended.
+//
+// After a turn the session sends the Ask that Done gave before the turn's Return:
+// so its next turn is in the line when the slot is granted, and the order of
+// acceptance holds over all sessions. When a session's actor dies without a word,
+// Leave takes back what it had.
+//
+// Messages between the two may cross. Admission therefore takes every Ask,
+// Withdraw and Return in any order and any number of times: a turn holds at most
+// one slot, and gives it back exactly once.
+//
+// The package imports actors/event.
+package queue

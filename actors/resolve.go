@@ -1,0 +1,122 @@
+package actors
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/spec"
+)
+
+// ResolveModel finds what a caller's model means: a saved agent by id or name,
+// an adapter by name or alias, else a model of the pinned or default adapter.
+// pinned is an adapter's name or alias, or "".
+func (h *Host) ResolveModel(ctx context.Context, owner, model, pinned string) (*spec.Agent, error) {
+	var pin string
+	if pinned != "" {
+		r, ok := h.runtimes.byName[pinned]
+		if !ok {
+			return nil, event.FailParam(event.ModelNotFound, "adapter", fmt.Sprintf("this host has no adapter %q; it has %s", pinned, h.runtimes.names()))
+		}
+		pin = r.Adapter.Name()
+	}
+	if model != "" {
+		a, err := h.savedModel(ctx, owner, model)
+		if err != nil || a != nil {
+			return a, err
+		}
+		if r, ok := h.runtimes.byName[model]; ok && (pin == "" || pin == r.Adapter.Name()) {
+			return &spec.Agent{Adapter: r.Adapter.Name(), Model: model}, nil
+		}
+	}
+	if pin == "" {
+		pin = h.fallback()
+	}
+	if pin == "" {
+		return nil, event.FailParam(event.AdapterRequired, "model", fmt.Sprintf(
+			"no adapter takes the model %q; name one of %s as model or in X-ABX-Adapter, or set agents.default", model, h.runtimes.names()))
+	}
+	if model == "" {
+		model = pin
+	}
+	return &spec.Agent{Adapter: pin, Model: model}, nil
+}
+
+// savedModel finds a saved agent by id or name; nil when there is none.
+func (h *Host) savedModel(ctx context.Context, owner, model string) (*spec.Agent, error) {
+	if id, ok := event.Parse(model, event.PrefixAgent); ok {
+		a, err := h.Agent(ctx, owner, id)
+		if event.CodeOf(err) == event.AgentNotFound {
+			return nil, event.FailParam(event.ModelNotFound, "model", fmt.Sprintf("there is no agent %s", model))
+		}
+		return a, err
+	}
+	if spec.ValidAgentName(model) != nil {
+		return nil, nil
+	}
+	named, err := h.AgentsNamed(ctx, owner, model)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(named) == 0:
+		return nil, nil
+	case len(named) > 1:
+		return nil, event.FailParam(event.NameAmbiguous, "model", fmt.Sprintf("two agents are named %q: %s and %s; use the id",
+			model, named[0].ID.With(event.PrefixAgent), named[1].ID.With(event.PrefixAgent)))
+	}
+	return named[0], nil
+}
+
+// admissible refuses, before anything is stored or spawned, what the session's
+// CLI cannot do. in may be nil.
+func (h *Host) admissible(s *spec.Session, in *spec.NewInput) error {
+	r, err := h.runtime(s.Agent.Adapter)
+	if err != nil {
+		return err
+	}
+	caps := r.Adapter.Capabilities()
+	perm := h.permissions(r, s)
+	if !hasPermission(caps.Permissions, perm) {
+		return event.FailParam(event.PermissionUnsupported, "permissions", fmt.Sprintf(
+			"adapter %s cannot run with permissions %s; it can with %v", r.Adapter.Name(), perm, caps.Permissions))
+	}
+	if perm == spec.WorkspaceWrite && r.Strict && !caps.Confined && !r.Sandboxed {
+		return event.FailParam(event.PermissionUnsupported, "permissions", fmt.Sprintf(
+			"adapter %s does not confine workspace_write and agents.%s.permissions_strict is set; use read_only, or set sandboxed if this machine is itself the sandbox",
+			r.Adapter.Name(), r.Adapter.Name()))
+	}
+	req := h.requestOf(r, s, in)
+	if in == nil {
+		req.Prompt = "-"
+	}
+	if err := r.Adapter.Validate(req); err != nil {
+		return err
+	}
+	if in != nil {
+		if _, err := h.runtimes.locate(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func hasPermission(list []spec.Permissions, p spec.Permissions) bool {
+	for _, have := range list {
+		if have == p {
+			return true
+		}
+	}
+	return false
+}
+
+// permissions are what the session's agent may do: an environment of type none
+// is read-only, else the agent's wish, else the runtime's default.
+func (h *Host) permissions(r *RuntimeConfig, s *spec.Session) spec.Permissions {
+	switch {
+	case s.Environment.Type == spec.EnvNone:
+		return spec.ReadOnly
+	case s.Agent.Permissions != "":
+		return s.Agent.Permissions
+	}
+	return r.Permissions
+}

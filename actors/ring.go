@@ -1,0 +1,80 @@
+package actors
+
+import (
+	"sort"
+	"sync/atomic"
+
+	"github.com/agenthost/agenthost/actors/fold"
+)
+
+// ring keeps a session's recent batches for its readers. The session actor is
+// the only writer; readers take the current window without a lock and may keep
+// it as long as they like, which holds at most one ring's worth of memory.
+type ring struct {
+	window   atomic.Pointer[window]
+	maxBytes int
+	bytes    int // of the window; the writer's alone
+}
+
+// window is an immutable view of the ring.
+type window struct {
+	batches []*fold.Batch
+	head    int64 // last published event
+	// wake is closed when the next window is there.
+	wake chan struct{}
+	// end, when set, says why nothing more will come.
+	end error
+}
+
+func newRing(head int64, maxBytes int) *ring {
+	r := &ring{maxBytes: maxBytes}
+	r.window.Store(&window{head: head, wake: make(chan struct{})})
+	return r
+}
+
+// publish appends b and wakes the readers.
+func (r *ring) publish(b *fold.Batch) {
+	old := r.window.Load()
+	batches := append(old.batches, b)
+	r.bytes += b.Bytes
+	drop := 0
+	for r.bytes > r.maxBytes && drop < len(batches)-1 {
+		r.bytes -= batches[drop].Bytes
+		drop++
+	}
+	if drop > 0 {
+		// A fresh array, so that the dropped batches are not held by this one.
+		batches = append(make([]*fold.Batch, 0, 2*(len(batches)-drop)), batches[drop:]...)
+	}
+	r.replace(old, &window{batches: batches, head: b.Last(), wake: make(chan struct{})})
+}
+
+// forget drops the batches, so that readers read the store.
+func (r *ring) forget() {
+	old := r.window.Load()
+	r.bytes = 0
+	r.replace(old, &window{head: old.head, wake: make(chan struct{}), end: old.end})
+}
+
+// close tells the readers that nothing more will come.
+func (r *ring) close(end error) {
+	old := r.window.Load()
+	if old.end != nil {
+		return
+	}
+	r.replace(old, &window{batches: old.batches, head: old.head, wake: make(chan struct{}), end: end})
+}
+
+func (r *ring) replace(old, w *window) {
+	r.window.Store(w)
+	close(old.wake)
+}
+
+// find returns the batch that holds event seq; nil when the window does not.
+func (w *window) find(seq int64) *fold.Batch {
+	i := sort.Search(len(w.batches), func(i int) bool { return w.batches[i].Last() >= seq })
+	if i == len(w.batches) || w.batches[i].First() > seq {
+		return nil
+	}
+	return w.batches[i]
+}

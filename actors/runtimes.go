@@ -1,0 +1,200 @@
+package actors
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/agenthost/agenthost/actors/agent"
+	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/spec"
+)
+
+// Runtime is an adapter as it stands on this machine.
+type Runtime struct {
+	Name         string
+	Aliases      []string
+	Binary       string // as configured
+	Path         string // of the program that is spawned; "" when not found
+	Version      string // first line of --version; "" when not known
+	Installed    bool
+	Default      bool
+	Driver       string // "exec"
+	Home         HomeMode
+	Permissions  spec.Permissions // what a turn gets unless its agent says otherwise
+	Confined     bool             // workspace_write is enforced by the CLI
+	KeySet       bool             // a provider key is configured
+	Capabilities agent.Capabilities
+}
+
+// runtimes is the host's set of adapters; the lists are fixed after newRuntimes.
+type runtimes struct {
+	list   []*RuntimeConfig
+	byName map[string]*RuntimeConfig
+	tools  []string
+	path   string
+
+	mu    sync.Mutex // of found
+	found map[string]binary
+}
+
+// binary is a program found on disk, with its version once asked for.
+type binary struct {
+	path    string // to spawn
+	file    string // whose time decides whether this is still true
+	mod     time.Time
+	version string
+	asked   bool
+}
+
+func newRuntimes(c *config) *runtimes {
+	r := &runtimes{byName: map[string]*RuntimeConfig{}, tools: c.tools, found: map[string]binary{}}
+	r.path, _ = lookup(c.environ, "PATH")
+	for i := range c.runtimes {
+		rc := &c.runtimes[i]
+		r.list = append(r.list, rc)
+		r.byName[rc.Adapter.Name()] = rc
+		for _, a := range rc.Adapter.Aliases() {
+			r.byName[a] = rc
+		}
+	}
+	return r
+}
+
+// runtime finds an adapter by name or alias.
+func (h *Host) runtime(name string) (*RuntimeConfig, error) {
+	if r, ok := h.runtimes.byName[name]; ok {
+		return r, nil
+	}
+	return nil, event.Fail(event.RuntimeNotInstalled, fmt.Sprintf("this host has no adapter %q; it has %s", name, h.runtimes.names()))
+}
+
+func (r *runtimes) names() string {
+	names := make([]string, len(r.list))
+	for i, rc := range r.list {
+		names[i] = rc.Adapter.Name()
+	}
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}
+
+// locate finds the program to spawn. It looks at the file system, so it is not
+// for a Receive; what it finds is kept as long as the file does not change.
+func (r *runtimes) locate(rc *RuntimeConfig) (string, error) {
+	b, err := r.look(rc)
+	return b.path, err
+}
+
+func (r *runtimes) look(rc *RuntimeConfig) (binary, error) {
+	name := rc.Adapter.Name()
+	r.mu.Lock()
+	b, ok := r.found[name]
+	r.mu.Unlock()
+	if ok {
+		if st, err := os.Stat(b.file); err == nil && st.ModTime().Equal(b.mod) {
+			return b, nil
+		}
+	}
+	file := r.search(rc.Binary)
+	if file == "" {
+		return binary{}, event.Fail(event.RuntimeNotInstalled, fmt.Sprintf(
+			"the program %q of adapter %s was not found in the tools directory or PATH; install it or set agents.%s.binary", rc.Binary, name, name))
+	}
+	st, err := os.Stat(file)
+	if err != nil {
+		return binary{}, event.Fail(event.RuntimeNotInstalled, fmt.Sprintf("the program of adapter %s cannot be read: %v", name, err))
+	}
+	b = binary{path: file, file: file, mod: st.ModTime()}
+	if l, ok := rc.Adapter.(agent.Locator); ok {
+		b.path = l.Locate(file)
+	}
+	r.mu.Lock()
+	r.found[name] = b
+	r.mu.Unlock()
+	return b, nil
+}
+
+// search looks a program up in the tools directories, their bin folders and the
+// PATH that CLIs get.
+func (r *runtimes) search(name string) string {
+	if filepath.IsAbs(name) {
+		if executable(name) {
+			return name
+		}
+		return ""
+	}
+	var dirs []string
+	for _, t := range r.tools {
+		dirs = append(dirs, t, filepath.Join(t, "bin"), filepath.Join(t, "node_modules", ".bin"))
+	}
+	for _, d := range append(dirs, filepath.SplitList(r.path)...) {
+		if p := filepath.Join(d, name); filepath.IsAbs(p) && executable(p) {
+			return p
+		}
+	}
+	return ""
+}
+
+func executable(p string) bool {
+	st, err := os.Stat(p)
+	return err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0
+}
+
+const versionLimit = 5 * time.Second
+
+// version asks the program once per change of its file.
+func (r *runtimes) version(ctx context.Context, rc *RuntimeConfig, environ []string) string {
+	b, err := r.look(rc)
+	if err != nil || b.asked {
+		return b.version
+	}
+	ctx, cancel := context.WithTimeout(ctx, versionLimit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, b.path, "--version")
+	cmd.Env = childEnv(environ, nil)
+	cmd.WaitDelay = time.Second
+	if out, err := cmd.Output(); err == nil {
+		line, _, _ := strings.Cut(string(out), "\n")
+		b.version = strings.TrimSpace(line)
+	}
+	b.asked = true
+	r.mu.Lock()
+	r.found[rc.Adapter.Name()] = b
+	r.mu.Unlock()
+	return b.version
+}
+
+// Runtimes lists the adapters with what is installed of them. The first call
+// after a change of a program runs it with --version.
+func (h *Host) Runtimes(ctx context.Context) []Runtime {
+	out := make([]Runtime, 0, len(h.runtimes.list))
+	for _, rc := range h.runtimes.list {
+		caps := rc.Adapter.Capabilities()
+		r := Runtime{
+			Name: rc.Adapter.Name(), Aliases: rc.Adapter.Aliases(), Binary: rc.Binary, Driver: "exec",
+			Default: rc.Adapter.Name() == h.fallback(), Home: rc.Home, Permissions: rc.Permissions,
+			Confined: caps.Confined, KeySet: rc.LLM.APIKey != "", Capabilities: caps,
+		}
+		if p, err := h.runtimes.locate(rc); err == nil {
+			r.Path, r.Installed = p, true
+			r.Version = h.runtimes.version(ctx, rc, h.cfg.environ)
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// fallback is the adapter of requests that pin none, "" for none.
+func (h *Host) fallback() string {
+	if r, ok := h.runtimes.byName[h.cfg.fallback]; ok {
+		return r.Adapter.Name()
+	}
+	return ""
+}

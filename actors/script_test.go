@@ -1,0 +1,201 @@
+package actors_test
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agenthost/agenthost/actors"
+	"github.com/agenthost/agenthost/actors/agent"
+	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/fold"
+	"github.com/agenthost/agenthost/actors/spec"
+	"github.com/agenthost/agenthost/actors/store"
+)
+
+// script is an adapter whose CLI is the prompt itself, run by sh. What it prints
+// is text, but for lines that begin with "#": "#final" and "#tentative" are
+// terminal lines, "#session ID" names the native session, "#tool NAME" opens a
+// command and "#tooldone NAME" closes it.
+type script struct{}
+
+func (script) Name() string                          { return "script" }
+func (script) Aliases() []string                     { return []string{"sh-script"} }
+func (script) Binary() string                        { return "sh" }
+func (script) Validate(*agent.Request) error         { return nil }
+func (script) NewParser(*agent.Request) agent.Parser { return &scriptParser{} }
+
+func (script) Capabilities() agent.Capabilities {
+	return agent.Capabilities{Resume: true, TextDeltas: true, Permissions: []spec.Permissions{spec.ReadOnly, spec.WorkspaceWrite, spec.FullAccess}}
+}
+
+func (script) Invocation(r *agent.Request) (*agent.Invocation, error) {
+	return &agent.Invocation{Args: []string{"-c", r.Prompt}, Env: []string{"NATIVE=" + r.Native}}, nil
+}
+
+type scriptParser struct{ verdict bool }
+
+func (p *scriptParser) Feed(line []byte, out *agent.Batch) {
+	word, rest, _ := bytes.Cut(line, []byte(" "))
+	switch string(word) {
+	case "#final", "#tentative":
+		p.verdict = true
+		out.Add(agent.Fact{Kind: agent.FactVerdict, Verdict: &agent.Verdict{
+			Final: string(word) == "#final", Outcome: event.Completed, Usage: &event.Usage{Input: 3, Output: 5},
+		}})
+	case "#session":
+		out.Add(agent.Fact{Kind: agent.FactSession, Text: string(rest)})
+	case "#tool":
+		out.Add(agent.Fact{Kind: agent.FactStart, Key: string(rest), Item: &event.Item{Type: event.Command, Command: string(rest)}})
+	case "#tooldone":
+		zero := 0
+		out.Add(agent.Fact{Kind: agent.FactDone, Key: string(rest), Item: &event.Item{Type: event.Command, Command: string(rest), ExitCode: &zero}})
+	default:
+		out.Add(agent.Fact{Kind: agent.FactText, Key: "m", Text: string(line) + "\n"})
+	}
+}
+
+func (p *scriptParser) Close(exit agent.Exit, out *agent.Batch) {
+	if !p.verdict && exit.Code == 0 && exit.Signal == "" {
+		out.Add(agent.Fact{Kind: agent.FactVerdict, Verdict: &agent.Verdict{Final: true, Outcome: event.Completed}})
+	}
+}
+
+// started is a Host with the script adapter, stopped at the test's end.
+func started(t *testing.T, l actors.Limits, st store.Store, more ...actors.Option) *actors.Host {
+	t.Helper()
+	opts := append([]actors.Option{
+		actors.WithStateDir(t.TempDir()), actors.WithLimits(l), actors.WithStore(st),
+		actors.WithRuntime(actors.RuntimeConfig{Adapter: script{}, Passthrough: []string{"FAKE_LOG"}}),
+	}, more...)
+	h, err := actors.New(opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Start(ctx(t)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stop(t, h) })
+	return h
+}
+
+func stop(t *testing.T, h *actors.Host) {
+	t.Helper()
+	c, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	if err := h.Stop(c); err != nil {
+		t.Errorf("Stop: %v", err)
+	}
+}
+
+// ctx ends before the test binary's own patience does.
+func ctx(t *testing.T) context.Context {
+	t.Helper()
+	c, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	t.Cleanup(cancel)
+	return c
+}
+
+func input(prompt string) *spec.NewInput {
+	return &spec.NewInput{Items: []*event.Item{{Type: event.Message, User: true, Text: prompt}}}
+}
+
+// create makes a session whose first turn runs prompt ("" for none).
+func create(t *testing.T, h *actors.Host, prompt string) *fold.Posted {
+	t.Helper()
+	n := &spec.NewSession{Agent: spec.Agent{Adapter: "script", Model: "script"}}
+	if prompt != "" {
+		n.Input = input(prompt)
+	}
+	p, err := h.CreateSession(ctx(t), "alice", n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func send(t *testing.T, h *actors.Host, session event.ID, prompt string) *fold.Turn {
+	t.Helper()
+	p, err := h.Post(ctx(t), "alice", session, []spec.Action{{Input: input(prompt)}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Turns[0]
+}
+
+func cancelSession(t *testing.T, h *actors.Host, session event.ID) {
+	t.Helper()
+	if _, err := h.Post(ctx(t), "alice", session, []spec.Action{{Cancel: true}}, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// follow reads events after seq until until says so; it returns all it read.
+func follow(t *testing.T, h *actors.Host, session event.ID, after int64, until func(event.Event) bool) []event.Event {
+	t.Helper()
+	sub, err := h.Subscribe(ctx(t), "alice", session, after)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sub.Close()
+	return drain(t, sub, after, until)
+}
+
+func drain(t *testing.T, sub *actors.Subscription, after int64, until func(event.Event) bool) []event.Event {
+	t.Helper()
+	var got []event.Event
+	c := ctx(t)
+	for {
+		b, wake, err := sub.Next()
+		if err != nil {
+			t.Fatalf("after %d events: %v", len(got), err)
+		}
+		if b == nil {
+			select {
+			case <-wake:
+				continue
+			case <-c.Done():
+				t.Fatalf("no end after %d events: %s", len(got), kinds(got))
+			}
+		}
+		for _, ev := range b.Events {
+			if ev.Seq <= after {
+				continue
+			}
+			if ev.Seq != after+1 {
+				t.Fatalf("event %d after %d", ev.Seq, after)
+			}
+			after = ev.Seq
+			got = append(got, ev)
+			if until(ev) {
+				return got
+			}
+		}
+	}
+}
+
+func ended(turn event.ID) func(event.Event) bool {
+	return func(ev event.Event) bool { return ev.Kind == event.TurnEnded && ev.Turn == turn }
+}
+
+func kinds(list []event.Event) string {
+	var b strings.Builder
+	for i, ev := range list {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(ev.Kind.String())
+	}
+	return b.String()
+}
+
+func outcome(t *testing.T, list []event.Event) *event.End {
+	t.Helper()
+	end, ok := list[len(list)-1].Body.(*event.End)
+	if !ok {
+		t.Fatalf("the last event is no end: %s", kinds(list))
+	}
+	return end
+}

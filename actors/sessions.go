@@ -1,0 +1,315 @@
+package actors
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/fold"
+	"github.com/agenthost/agenthost/actors/spec"
+	"github.com/agenthost/agenthost/actors/store"
+)
+
+// Posted is what the host accepted. It is durable when the call returns.
+type Posted = fold.Posted
+
+// CreateSession makes a session, with its first input if n has one. owner is the
+// principal it belongs to; it may not be empty.
+func (h *Host) CreateSession(ctx context.Context, owner string, n *spec.NewSession) (*Posted, error) {
+	if owner == "" {
+		return nil, event.Fail(event.InvalidRequest, "a session needs an owner")
+	}
+	done, earlier, err := h.keyed(ctx, owner, n.Key)
+	if err != nil || earlier != nil {
+		return earlier, err
+	}
+	defer done()
+	if err := h.accepting(ctx); err != nil {
+		return nil, err
+	}
+	if count, err := h.store.SessionCount(ctx); err != nil {
+		return nil, storeFailure(err)
+	} else if count >= h.cfg.limits.MaxSessions {
+		f := event.Fail(event.TooManySessions, "the host keeps as many sessions as limits.max_sessions allows; delete some or raise it")
+		f.RetryAfter = 60
+		return nil, f
+	}
+	settings := &spec.Session{
+		ID: event.NewID(), Owner: owner, Agent: n.Agent, Environment: n.Environment,
+		Metadata: n.Metadata, Created: h.now().UnixMilli(), Extra: n.Extra,
+	}
+	if settings.Agent.ID.IsZero() {
+		settings.Agent.ID = event.NewID()
+	}
+	if err := h.place(settings); err != nil {
+		return nil, err
+	}
+	if err := h.admissible(settings, n.Input); err != nil {
+		return nil, err
+	}
+	m := &open{settings: settings, input: n.Input, key: h.key(owner, n.Key), reply: make(chan answer[*Posted], 1)}
+	h.root.Send(h.supervisor, &openSession{settings.ID, m})
+	return await(ctx, h, m.reply)
+}
+
+// Post does a list of actions on a session, all or none.
+func (h *Host) Post(ctx context.Context, owner string, session event.ID, actions []spec.Action, key *spec.Key) (*Posted, error) {
+	done, earlier, err := h.keyed(ctx, owner, key)
+	if err != nil || earlier != nil {
+		return earlier, err
+	}
+	defer done()
+	if err := h.accepting(ctx); err != nil {
+		return nil, err
+	}
+	settings, err := h.settings(ctx, owner, session)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range actions {
+		if a.Input == nil {
+			continue
+		}
+		if err := h.admissible(settings, a.Input); err != nil {
+			return nil, err
+		}
+	}
+	m := &post{owner: owner, actions: actions, key: h.key(owner, key), reply: make(chan answer[*Posted], 1)}
+	h.root.Send(h.supervisor, &toSession{session, m})
+	return await(ctx, h, m.reply)
+}
+
+// accepting refuses work that could not be served.
+func (h *Host) accepting(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if h.Draining() {
+		f := event.Fail(event.ShuttingDown, "the server is shutting down")
+		f.RetryAfter = 5
+		return f
+	}
+	if h.stats.waiting.Load() >= int64(h.cfg.limits.MaxWaitingTurns) {
+		f := event.Fail(event.HostBusy, "as many turns wait as limits.max_waiting_turns allows")
+		f.RetryAfter = 10
+		return f
+	}
+	return nil
+}
+
+// place fills in where the session works.
+func (h *Host) place(s *spec.Session) error {
+	env := &s.Environment
+	if env.Type == "" {
+		env.Type = spec.EnvSelfHosted
+	}
+	if env.ID.IsZero() {
+		env.ID = event.NewID()
+	}
+	if env.Workspace == "" {
+		env.Workspace = s.Agent.Workspace
+	}
+	if env.Workspace == "" && env.Type == spec.EnvSelfHosted {
+		env.Workspace = h.cfg.workspace
+	}
+	if env.Workspace == "" {
+		env.Workspace = filepath.Join(h.cfg.stateDir, "workspaces", s.ID.Hex())
+	}
+	if !filepath.IsAbs(env.Workspace) || filepath.Clean(env.Workspace) != env.Workspace || len(env.Workspace) > 4096 {
+		return event.FailParam(event.InvalidRequest, "environment.workspace_directory",
+			"workspace_directory must be an absolute, clean path of at most 4096 characters")
+	}
+	return nil
+}
+
+// settings reads what a session runs with.
+func (h *Host) settings(ctx context.Context, owner string, id event.ID) (*spec.Session, error) {
+	rec, err := h.store.Session(ctx, owner, id)
+	if err != nil {
+		return nil, h.noSession(err)
+	}
+	s := new(spec.Session)
+	if err := json.Unmarshal(rec.Spec, s); err != nil {
+		return nil, storeFailure(fmt.Errorf("%w: settings of session %s: %w", store.ErrCorrupt, id, err))
+	}
+	return s, nil
+}
+
+func (h *Host) noSession(err error) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return event.Fail(event.SessionNotFound, "there is no such session")
+	}
+	return storeFailure(err)
+}
+
+// UpdateSession changes a session from its next turn on.
+func (h *Host) UpdateSession(ctx context.Context, owner string, id event.ID, u *spec.Update) (*fold.Session, error) {
+	settings, err := h.settings(ctx, owner, id)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.admissible(u.Apply(settings), nil); err != nil {
+		return nil, err
+	}
+	m := &update{owner: owner, change: u, reply: make(chan answer[*fold.Session], 1)}
+	h.root.Send(h.supervisor, &toSession{id, m})
+	return await(ctx, h, m.reply)
+}
+
+// DeleteSession cancels what the session does, waits until nothing of it runs,
+// and removes it.
+func (h *Host) DeleteSession(ctx context.Context, owner string, id event.ID) error {
+	if _, err := h.store.Session(ctx, owner, id); err != nil {
+		return h.noSession(err)
+	}
+	m := &remove{owner: owner, reply: make(chan answer[struct{}], 1)}
+	h.root.Send(h.supervisor, &toSession{id, m})
+	_, err := await(ctx, h, m.reply)
+	return err
+}
+
+// Session reads a session.
+func (h *Host) Session(ctx context.Context, owner string, id event.ID) (*fold.Session, error) {
+	rec, err := h.store.Session(ctx, owner, id)
+	if err != nil {
+		return nil, h.noSession(err)
+	}
+	return sessionOf(rec)
+}
+
+func sessionOf(rec *store.Session) (*fold.Session, error) {
+	s, set := new(fold.Session), new(spec.Session)
+	if err := errors.Join(json.Unmarshal(rec.Body, s), json.Unmarshal(rec.Spec, set)); err != nil {
+		return nil, storeFailure(fmt.Errorf("%w: record of session %s: %w", store.ErrCorrupt, rec.ID, err))
+	}
+	s.Settings = set
+	return s, nil
+}
+
+// Sessions lists the owner's sessions by creation.
+func (h *Host) Sessions(ctx context.Context, owner string, q spec.SessionQuery, p spec.Page) ([]*fold.Session, bool, error) {
+	f := store.SessionFilter{Owner: owner}
+	if !q.AgentID.IsZero() || len(q.Metadata) > 0 {
+		f.Match = func(rec *store.Session) bool {
+			set := new(spec.Session)
+			if json.Unmarshal(rec.Spec, set) != nil || !q.AgentID.IsZero() && set.Agent.ID != q.AgentID {
+				return false
+			}
+			for k, v := range q.Metadata {
+				if got, ok := set.Metadata[k]; !ok || got != v {
+					return false
+				}
+			}
+			return true
+		}
+	}
+	recs, more, err := h.store.Sessions(ctx, f, p)
+	if err != nil {
+		return nil, false, cursorFailure(err)
+	}
+	out := make([]*fold.Session, 0, len(recs))
+	for _, rec := range recs {
+		s, err := sessionOf(rec)
+		if err != nil {
+			return nil, false, err
+		}
+		out = append(out, s)
+	}
+	return out, more, nil
+}
+
+// cursorFailure is storeFailure for a list, where not found is the cursor.
+func cursorFailure(err error) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return event.FailParam(event.CursorNotFound, "after", "the list has no object with the id that after names")
+	}
+	return storeFailure(err)
+}
+
+// Subscribe reads a session's events after the one with number after; 0 is the
+// whole session, -1 only what is still to come. The reader is registered when
+// the call returns, so nothing that follows is missed. Close it.
+func (h *Host) Subscribe(ctx context.Context, owner string, session event.ID, after int64) (*Subscription, error) {
+	rec, err := h.store.Session(ctx, owner, session)
+	if err != nil {
+		return nil, h.noSession(err)
+	}
+	if after >= 0 && after < rec.Trimmed {
+		if cp, err := h.store.CheckpointAfter(ctx, session, rec.Trimmed); err != nil || after < cp.Seq {
+			return nil, h.evicted(ctx, session)
+		}
+	}
+	m := &subscribe{owner: owner, after: after, reply: make(chan answer[*Subscription], 1)}
+	h.root.Send(h.supervisor, &toSession{session, m})
+	sub, err := await(ctx, h, m.reply)
+	if err != nil && ctx.Err() != nil {
+		h.work.Go(func() { // the answer may still come; its place must not be lost
+			select {
+			case a := <-m.reply:
+				if a.value != nil {
+					a.value.Close()
+				}
+			case <-h.quit:
+			}
+		})
+	}
+	return sub, err
+}
+
+// await waits for an actor's answer within ctx and the host's life.
+func await[T any](ctx context.Context, h *Host, reply chan answer[T]) (T, error) {
+	select {
+	case a := <-reply:
+		return a.value, a.err
+	case <-ctx.Done():
+		var zero T
+		return zero, ctx.Err()
+	case <-h.quit:
+		select {
+		case a := <-reply:
+			return a.value, a.err
+		default:
+		}
+		var zero T
+		return zero, event.Fail(event.ShuttingDown, "the server is shutting down")
+	}
+}
+
+// trimJournal drops a session's oldest turns until it fits its limit. It cuts at
+// checkpoints only, so every cursor kept can be served, and never into the newest
+// one.
+func (h *Host) trimJournal(id event.ID) {
+	ctx := context.Background()
+	rec, err := h.store.Session(ctx, "", id)
+	for err == nil && rec.Bytes > h.cfg.limits.JournalMaxBytes {
+		var cp, newest store.Checkpoint
+		if cp, err = h.store.CheckpointAfter(ctx, id, rec.Trimmed+1); err != nil || cp.Seq == 0 {
+			break
+		}
+		if newest, err = h.store.CheckpointBefore(ctx, id, rec.Head); err != nil || newest.Seq == cp.Seq {
+			break
+		}
+		if _, err = h.store.Trim(ctx, id, cp.Seq); err != nil {
+			break
+		}
+		before := rec.Trimmed
+		if rec, err = h.store.Session(ctx, "", id); err == nil && rec.Trimmed == before {
+			break
+		}
+	}
+	if err != nil && !errors.Is(err, store.ErrClosed) {
+		h.log.Warn("journal could not be trimmed", "session", id, "error", err)
+	}
+}
+
+// reversed returns list back to front when desc is set.
+func reversed[T any](list []T, desc bool) []T {
+	if desc {
+		slices.Reverse(list)
+	}
+	return list
+}

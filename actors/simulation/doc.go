@@ -1,0 +1,30 @@
+// Package simulation plays the pure cores of the engine together: many
+// queue.Session, one queue.Admission, a turn.Turn for each running turn, a
+// fold.State a session, and the memory store. It is tests only.
+//
+// One goroutine, virtual time and one seed decide everything: which of two
+// actors is served first, when a commit lands, what a CLI says, when it hangs,
+// exits or ignores a signal, when a client posts, cancels or deletes, when the
+// store refuses a commit, and when the server crashes, drains and restarts. What
+// one actor sends another arrives in order; messages of different senders arrive
+// in any order. The actors are models of those in package actors: they carry out
+// the cores' effects and keep these rules, each of which a test breaks to see the
+// judge notice:
+//
+//   - an input is acknowledged after its commit;
+//   - a CLI is spawned after the commit of its TurnStarted, so a crash cannot
+//     make a turn run twice;
+//   - a slot is returned when the turn's process is gone, whatever happened;
+//   - after a restart, started turns are failed and queued ones run in the order
+//     of acceptance.
+//
+// The judge sees every commit that landed, every process and every
+// acknowledgement, and holds: an acknowledged input is never lost and runs at
+// most once; turns of a session start in the order of acceptance, one at a time;
+// one TurnEnded a turn and nothing after it; journals have no gaps and fold to
+// the live state, from the start and from the newest checkpoint; never more
+// turns or CLIs than slots; and when everything is quiet nothing is left.
+//
+// A failing run prints its seed, and -seed N plays it again, step by step the same.
+// -runs and -steps play longer: go test ./actors/simulation -runs 1000.
+package simulation

@@ -1,0 +1,295 @@
+package simulation
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/fold"
+)
+
+// judge sees what the world outside sees: acknowledgements, commits that
+// landed, processes; and says which promise was broken first.
+type judge struct {
+	w       *world
+	verdict error
+
+	trace    uint64 // of everything stored, to compare runs
+	turns    map[event.ID]*turnFact
+	journals map[event.ID]*journal
+	alive    map[event.ID]event.ID // session -> turn of its process
+}
+
+type turnFact struct {
+	session               event.ID
+	number, ordinal       int64
+	acked, started, ended bool
+	outcome               event.Outcome
+	spawned               int
+}
+
+// journal is what landed of a session.
+type journal struct {
+	head    int64
+	order   []event.ID
+	started int64    // ordinal of the turn started last
+	running event.ID // started and not ended
+	state   *fold.State
+}
+
+func newJudge(w *world) *judge {
+	return &judge{
+		w: w, turns: map[event.ID]*turnFact{}, journals: map[event.ID]*journal{},
+		alive: map[event.ID]event.ID{},
+	}
+}
+
+func (j *judge) fail(format string, args ...any) {
+	if j.verdict == nil {
+		j.verdict = fmt.Errorf("%s: %s", j.w, fmt.Sprintf(format, args...))
+	}
+}
+
+// acknowledged: a caller was told that the turn is accepted.
+func (j *judge) acknowledged(id event.ID) {
+	t := j.turns[id]
+	if t == nil {
+		t = &turnFact{}
+		j.turns[id] = t
+	}
+	t.acked = true
+}
+
+// stored: these events are in the store.
+func (j *judge) stored(session event.ID, events []event.Event) {
+	g := j.journals[session]
+	if g == nil {
+		g = &journal{state: fold.New()}
+		j.journals[session] = g
+	}
+	for i := range events {
+		ev := &events[i]
+		if ev.Seq != g.head+1 {
+			j.fail("session %s: event %d after %d", session, ev.Seq, g.head)
+			return
+		}
+		g.head = ev.Seq
+		j.trace = (j.trace ^ uint64(ev.Kind)<<32 ^ uint64(ev.Seq) ^ uint64(ev.At)<<16) * 1099511628211
+		if _, err := g.state.Apply(ev); err != nil {
+			j.fail("session %s: %v", session, err)
+		}
+		if !ev.Turn.IsZero() {
+			j.event(session, g, ev)
+		}
+	}
+}
+
+func (j *judge) event(session event.ID, g *journal, ev *event.Event) {
+	t := j.turns[ev.Turn]
+	if ev.Kind == event.InputAccepted {
+		if t == nil {
+			t = &turnFact{}
+			j.turns[ev.Turn] = t
+		}
+		g.order = append(g.order, ev.Turn)
+		t.session, t.number, t.ordinal = session, ev.Body.(*event.Input).Number, int64(len(g.order))
+		return
+	}
+	switch {
+	case t == nil || t.session != session:
+		j.fail("%s of turn %s, which was not accepted", ev.Kind, ev.Turn)
+	case t.ended:
+		j.fail("%s of turn %s after its end", ev.Kind, ev.Turn)
+	case ev.Kind == event.TurnStarted:
+		switch {
+		case t.started:
+			j.fail("turn %s started twice", ev.Turn)
+		case !g.running.IsZero():
+			j.fail("turn %s started while %s runs", ev.Turn, g.running)
+		case t.ordinal <= g.started:
+			j.fail("turn %d of session %s started after turn %d", t.ordinal, session, g.started)
+		}
+		t.started, g.started, g.running = true, t.ordinal, ev.Turn
+	case ev.Kind == event.TurnEnded:
+		t.ended, t.outcome = true, ev.Body.(*event.End).Outcome
+		if t.outcome == event.Completed && t.spawned != 1 {
+			j.fail("turn %s completed with %d processes", ev.Turn, t.spawned)
+		}
+		if g.running == ev.Turn {
+			g.running = event.ID{}
+		}
+	case !t.started:
+		j.fail("%s of turn %s before its start", ev.Kind, ev.Turn)
+	}
+}
+
+// granted: admission gave a turn a slot.
+func (j *judge) granted() {
+	if n := j.w.admit.Running(); n > slots {
+		j.fail("%d slots are held", n)
+	}
+}
+
+// running: the session started the turn.
+func (j *judge) running(session, id event.ID) {
+	if len(j.w.turns) > slots {
+		j.fail("%d turns run on %d slots", len(j.w.turns), slots)
+	}
+	t := j.turns[id]
+	if t == nil || t.ended {
+		j.fail("turn %s is run: %+v", id, t)
+	}
+}
+
+// spawned: a CLI runs for the turn.
+func (j *judge) spawned(session, id event.ID) {
+	t := j.turns[id]
+	if t == nil {
+		j.fail("turn %s has a process and was not accepted", id)
+		return
+	}
+	if t.spawned++; t.spawned > 1 {
+		j.fail("turn %s runs for the second time", id)
+	}
+	if other, ok := j.alive[session]; ok {
+		j.fail("turn %s has a process while that of %s is there", id, other)
+	}
+	j.alive[session] = id
+	if len(j.w.procs) > slots {
+		j.fail("%d processes on %d slots", len(j.w.procs), slots)
+	}
+}
+
+func (j *judge) died(session event.ID) { delete(j.alive, session) }
+
+// read folds a session's journal as the store has it, from the newest
+// checkpoint or from the start.
+func (j *judge) read(session event.ID, head int64, checkpoint bool) *fold.State {
+	ctx := context.Background()
+	state, from := fold.New(), int64(1)
+	if checkpoint {
+		cp, err := j.w.store.CheckpointBefore(ctx, session, head)
+		j.w.must(err)
+		if cp.Seq > 0 {
+			if state, err = fold.Restore(cp.Body); err != nil {
+				j.fail("%v", err)
+				return fold.New()
+			}
+			from = cp.Seq + 1
+		}
+	}
+	for from <= head {
+		events, err := j.w.store.Read(ctx, session, from, head, 1<<20)
+		if err != nil || len(events) == 0 {
+			j.fail("read of session %s from %d to %d: %d events, %v", session, from, head, len(events), err)
+			return state
+		}
+		for i := range events {
+			if _, err := state.Apply(&events[i]); err != nil {
+				j.fail("session %s: %v", session, err)
+				return state
+			}
+		}
+		from = events[len(events)-1].Seq + 1
+	}
+	return state
+}
+
+// same compares two folds by what readers can see of them.
+func (j *judge) same(what string, session event.ID, a, b *fold.State) {
+	see := func(s *fold.State) string {
+		ses := s.Session()
+		raw, err := json.Marshal(struct {
+			Session fold.Session
+			Open    []*fold.Turn
+		}{ses, s.OpenTurns()})
+		j.w.must(err)
+		for _, t := range s.OpenTurns() {
+			items, err := json.Marshal(t.Items)
+			j.w.must(err)
+			raw = append(raw, items...)
+		}
+		return string(raw)
+	}
+	if x, y := see(a), see(b); x != y {
+		j.fail("%s of session %s differs:\n%s\n%s", what, session, x, y)
+	}
+}
+
+// restarted compares the store with what was known before the server went.
+func (j *judge) restarted() {
+	clear(j.alive)
+	ctx := context.Background()
+	for id, g := range j.journals {
+		rec, err := j.w.store.Session(ctx, "", id)
+		if err != nil {
+			j.fail("session %s is lost: %v", id, err)
+			continue
+		}
+		if rec.Head != g.head {
+			j.fail("session %s has %d events, %d were stored", id, rec.Head, g.head)
+			continue
+		}
+		if g.head%4 == 0 { // some of them
+			j.same("journal", id, g.state, j.read(id, rec.Head, false))
+			j.same("checkpoint", id, g.state, j.read(id, rec.Head, true))
+		}
+	}
+	for id, t := range j.turns {
+		if t.acked && t.session.IsZero() {
+			j.fail("turn %s was acknowledged and is lost", id)
+		}
+	}
+}
+
+// erased: the session is being removed.
+func (j *judge) erased(session event.ID) {
+	if turn, ok := j.alive[session]; ok {
+		j.fail("session %s is removed while turn %s has a process", session, turn)
+	}
+	g := j.journals[session]
+	for _, id := range g.order {
+		if !j.turns[id].ended {
+			j.fail("session %s is removed while turn %s has not ended", session, id)
+		}
+		delete(j.turns, id)
+	}
+	delete(j.journals, session)
+}
+
+// quiet: nothing is to do any more, so nothing may be left.
+func (j *judge) quiet() {
+	if j.verdict != nil {
+		return
+	}
+	for id, t := range j.turns {
+		switch {
+		case t.session.IsZero() && t.acked:
+			j.fail("turn %s was acknowledged and is lost", id)
+		case !t.session.IsZero() && !t.ended:
+			j.fail("turn %s (number %d) is stuck: started %v", id, t.number, t.started)
+		case t.ended && t.spawned == 0 && t.outcome == event.Completed:
+			j.fail("turn %s completed without a process", id)
+		}
+	}
+	if n := j.w.admit.Running() + j.w.admit.Waiting() + len(j.w.procs) + len(j.w.turns); n > 0 && !j.w.draining {
+		j.fail("at rest %d run, %d wait, %d processes, %d turns",
+			j.w.admit.Running(), j.w.admit.Waiting(), len(j.w.procs), len(j.w.turns))
+	}
+	for id, g := range j.journals {
+		if s := j.w.sessions[id]; s != nil {
+			j.same("live fold", id, g.state, s.state)
+			if !s.fifo.Idle() {
+				j.fail("session %s has %d waiting at rest", id, s.fifo.Waiting())
+			}
+		}
+		events, err := j.w.store.Read(context.Background(), id, 1, math.MaxInt64, 1)
+		if err != nil || len(events) == 0 {
+			j.fail("session %s cannot be read: %v", id, err)
+		}
+		j.same("journal", id, g.state, j.read(id, g.head, false))
+		j.same("checkpoint", id, g.state, j.read(id, g.head, true))
+	}
+}

@@ -1,0 +1,53 @@
+package actors
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// Stats are the host's counts at one moment.
+type Stats struct {
+	Running     int64 // turns with a slot
+	Waiting     int64 // turns waiting for one
+	Active      int64 // sessions in memory
+	Subscribers int64
+	Trees       int64 // process trees alive
+	// Counters since the start.
+	Completed, Failed, Cancelled int64
+	OrphansReaped                int64
+	Crashes                      int64 // actors that panicked
+	Commits                      int64
+	CommitTime                   time.Duration
+	// Room says that there is memory for a further turn.
+	Room bool
+}
+
+type stats struct {
+	running, waiting, active, subscribers, trees atomic.Int64
+	completed, failed, cancelled                 atomic.Int64
+	orphans, crashes, commits, commitNanos       atomic.Int64
+	tight                                        atomic.Bool
+}
+
+func (s *stats) commit(d time.Duration) {
+	s.commits.Add(1)
+	s.commitNanos.Add(int64(d))
+}
+
+// full reports whether a turn accepted now would wait for a slot.
+func (s *stats) full(slots int) bool {
+	return s.waiting.Load() > 0 || s.running.Load() >= int64(slots)
+}
+
+// Stats returns the host's counts.
+func (h *Host) Stats() Stats {
+	s := &h.stats
+	return Stats{
+		Running: s.running.Load(), Waiting: s.waiting.Load(), Active: s.active.Load(),
+		Subscribers: s.subscribers.Load(), Trees: s.trees.Load(),
+		Completed: s.completed.Load(), Failed: s.failed.Load(), Cancelled: s.cancelled.Load(),
+		OrphansReaped: s.orphans.Load(), Crashes: s.crashes.Load(),
+		Commits: s.commits.Load(), CommitTime: time.Duration(s.commitNanos.Load()),
+		Room: !s.tight.Load(),
+	}
+}

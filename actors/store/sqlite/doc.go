@@ -1,0 +1,28 @@
+// Package sqlite is the embedded store: one SQLite file in WAL mode below the
+// state directory.
+//
+// Who owns what. One writer goroutine owns the only writing connection: commits
+// and the blocking changes queue for it, and it takes all that wait into one
+// transaction (group commit). A group is synced before it is answered when one of
+// its members asks for that; a later synced group makes the earlier ones durable
+// too. Four reading connections are lent for one short transaction each, so that
+// no reader holds the write-ahead log back for long. One checkpointer goroutine
+// copies the log into the file. Close ends both goroutines.
+//
+// A session's events are chunk rows, one a commit, each with a checksum that
+// covers the session's id and the numbers of its events, so that a damaged index
+// can neither hand a row to another session nor hide one: readers check that
+// chunks follow each other without a gap up to the head.
+//
+// The session row is not rewritten for commits that only append deltas. Its head
+// is a lower bound then, and the newest chunk tells the true one; the row catches
+// up with the next synced commit and at least every 64 commits.
+//
+// Faults: a full disk refuses what does not fit and goes on; a failed sync is
+// fatal (Store.Fatal), because the kernel may have dropped what an earlier commit
+// reported as written. All files are read and written through vfs.go, where tests
+// put the faults.
+//
+// It may import actors/{event,spec,store}. Only driver.go, vfs.go and fault.go
+// name the SQLite driver.
+package sqlite

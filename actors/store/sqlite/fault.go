@@ -1,0 +1,83 @@
+package sqlite
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// Faults makes a store's disk fail, for tests and chaos runs. The zero value
+// does nothing; it may be changed at any time. Set it with Options.Faults.
+type Faults struct {
+	read, write, sync atomic.Pointer[fault]
+	slowSync          atomic.Int64
+}
+
+type fault struct {
+	err error
+	// after counts calls that still succeed; times the ones that fail, forever
+	// when negative.
+	after, times atomic.Int64
+}
+
+// FailReads makes reads fail with err after some good ones; times < 0 is forever.
+func (f *Faults) FailReads(err error, after, times int64) { f.read.Store(newFault(err, after, times)) }
+
+// FailWrites makes writes fail with err, such as syscall.ENOSPC.
+func (f *Faults) FailWrites(err error, after, times int64) {
+	f.write.Store(newFault(err, after, times))
+}
+
+// FailSyncs makes syncs fail with err.
+func (f *Faults) FailSyncs(err error, after, times int64) { f.sync.Store(newFault(err, after, times)) }
+
+// SlowSyncs makes each sync take at least d longer.
+func (f *Faults) SlowSyncs(d time.Duration) { f.slowSync.Store(int64(d)) }
+
+// Clear ends all faults.
+func (f *Faults) Clear() {
+	f.read.Store(nil)
+	f.write.Store(nil)
+	f.sync.Store(nil)
+	f.slowSync.Store(0)
+}
+
+func newFault(err error, after, times int64) *fault {
+	n := &fault{err: err}
+	n.after.Store(after)
+	n.times.Store(times)
+	return n
+}
+
+func (n *fault) hit() error {
+	if n == nil || n.after.Add(-1) >= 0 {
+		return nil
+	}
+	if left := n.times.Load(); left < 0 || left > 0 && n.times.Add(-1) >= 0 {
+		return n.err
+	}
+	return nil
+}
+
+func (f *Faults) onRead() error {
+	if f == nil {
+		return nil
+	}
+	return f.read.Load().hit()
+}
+
+func (f *Faults) onWrite() error {
+	if f == nil {
+		return nil
+	}
+	return f.write.Load().hit()
+}
+
+func (f *Faults) onSync() error {
+	if f == nil {
+		return nil
+	}
+	if d := f.slowSync.Load(); d > 0 {
+		time.Sleep(time.Duration(d))
+	}
+	return f.sync.Load().hit()
+}

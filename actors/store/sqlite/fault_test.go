@@ -1,0 +1,235 @@
+package sqlite
+
+import (
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/store"
+)
+
+func TestFullDiskRefusesAndRecovers(t *testing.T) {
+	t.Parallel()
+	faults := &Faults{}
+	dir := t.TempDir()
+	s := mustOpen(t, dir, Options{Faults: faults})
+	w, other := newSession(t), newSession(t)
+	w.must(s, w.next(5))
+	other.must(s, other.next(1))
+
+	faults.FailWrites(syscall.ENOSPC, 0, -1)
+	wantErr(t, "commit on a full disk", w.commit(s, w.next(3)), store.ErrFull)
+	wantErr(t, "remove on a full disk", s.Remove(t.Context(), other.id), store.ErrFull)
+	w.mustRead(s)
+	other.mustRead(s)
+	select {
+	case <-s.Fatal():
+		t.Fatal("a full disk ended the store")
+	default:
+	}
+	faults.Clear()
+	w.must(s, w.next(3))
+	other.must(s, other.next(3))
+	w.mustRead(s)
+	mustClose(t, s)
+	s = mustOpen(t, dir, Options{})
+	w.mustRead(s)
+	other.mustRead(s)
+	if n, err := s.SessionCount(t.Context()); err != nil || n != 2 {
+		t.Fatalf("%d sessions, %v", n, err)
+	}
+}
+
+func TestPassingWriteErrorIsRetried(t *testing.T) {
+	t.Parallel()
+	faults := &Faults{}
+	s := mustOpen(t, t.TempDir(), Options{Faults: faults})
+	w := newSession(t)
+	w.must(s, w.next(5))
+	faults.FailWrites(syscall.EIO, 0, 1)
+	w.must(s, w.next(3))
+	w.mustRead(s)
+	if err := s.Err(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestLastingWriteErrorIsFatal(t *testing.T) {
+	t.Parallel()
+	faults := &Faults{}
+	s := mustOpen(t, t.TempDir(), Options{Faults: faults})
+	w := newSession(t)
+	w.must(s, w.next(5))
+	faults.FailWrites(syscall.EIO, 0, -1)
+	wantErr(t, "commit", w.commit(s, w.next(3)), store.ErrFailed)
+	<-s.Fatal()
+	faults.Clear()
+}
+
+func TestFailedSyncIsFatal(t *testing.T) {
+	t.Parallel()
+	faults := &Faults{}
+	dir := t.TempDir()
+	s := mustOpen(t, dir, Options{Faults: faults})
+	w := newSession(t)
+	w.must(s, w.next(5))
+	faults.FailSyncs(syscall.EIO, 0, 1)
+	wantErr(t, "commit", w.commit(s, w.next(3)), store.ErrFailed)
+	select {
+	case <-s.Fatal():
+	case <-time.After(10 * time.Second):
+		t.Fatal("Fatal is not closed")
+	}
+	wantErr(t, "Err", s.Err(), store.ErrFailed)
+	// The disk works again, but what it dropped is unknown: everything is refused.
+	wantErr(t, "later commit", w.commit(s, w.next(1)), store.ErrFailed)
+	_, err := s.Session(t.Context(), "", w.id)
+	wantErr(t, "read", err, store.ErrFailed)
+	wantErr(t, "remove", s.Remove(t.Context(), w.id), store.ErrFailed)
+	_ = s.Close() // may repeat the fault
+	s = mustOpen(t, dir, Options{})
+	w.mustRead(s)
+}
+
+// A slow disk is why groups exist: commits that come during a sync share the
+// next one.
+func TestCommitsShareSyncs(t *testing.T) {
+	t.Parallel()
+	faults := &Faults{}
+	s := mustOpen(t, t.TempDir(), Options{Faults: faults})
+	faults.SlowSyncs(10 * time.Millisecond)
+	before := s.Stats()
+	const sessions, each = 32, 5
+	var wg sync.WaitGroup
+	for range sessions {
+		wg.Go(func() {
+			w := newSession(t)
+			for range each {
+				c := w.next(1)
+				if err := <-send(s, c); err != nil {
+					t.Error(err)
+					return
+				}
+				w.head = c.Last()
+			}
+		})
+	}
+	wg.Wait()
+	after := s.Stats()
+	if commits := after.Commits - before.Commits; commits != sessions*each {
+		t.Fatalf("%d commits, want %d", commits, sessions*each)
+	}
+	if syncs := after.Syncs - before.Syncs; syncs < each || syncs > sessions*each/4 {
+		t.Fatalf("%d syncs for %d durable commits", syncs, sessions*each)
+	}
+}
+
+func TestOnlyDurableCommitsSync(t *testing.T) {
+	t.Parallel()
+	s := mustOpen(t, t.TempDir(), Options{})
+	w := newSession(t)
+	w.must(s, w.next(1))
+	before := s.Stats().Syncs
+	for range 20 {
+		c := w.next(2)
+		c.Durable = false
+		w.must(s, c)
+	}
+	if n := s.Stats().Syncs - before; n != 0 {
+		t.Fatalf("%d syncs for commits that asked for none", n)
+	}
+	w.must(s, w.next(1))
+	if n := s.Stats().Syncs - before; n != 1 {
+		t.Fatalf("%d syncs for one durable commit, want 1", n)
+	}
+}
+
+func TestDiskFloorRefusesNewWorkOnly(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	free, now := uint64(1000), time.Unix(1000, 0)
+	set := func(bytes uint64) {
+		mu.Lock()
+		defer mu.Unlock()
+		free, now = bytes, now.Add(2*time.Second)
+	}
+	s := mustOpen(t, t.TempDir(), Options{
+		MinFreeDisk: 500,
+		Now:         func() time.Time { mu.Lock(); defer mu.Unlock(); return now },
+		freeDisk:    func(string) (uint64, error) { mu.Lock(); defer mu.Unlock(); return free, nil },
+	})
+	w := newSession(t)
+	w.must(s, w.next(1))
+	set(499)
+	wantErr(t, "new session", newSession(t).commit(s, newSession(t).next(1)), store.ErrFull)
+	c := w.next(1)
+	c.Key = &store.Key{Owner: "ann", Value: "k"}
+	wantErr(t, "keyed commit", w.commit(s, c), store.ErrFull)
+	c = w.next(1)
+	c.Events[0].Kind, c.Events[0].Body = event.InputAccepted, &event.Input{}
+	wantErr(t, "input", w.commit(s, c), store.ErrFull)
+	wantErr(t, "record", s.PutRecord(t.Context(), &store.Record{Kind: "agent"}), store.ErrFull)
+	w.must(s, w.next(1)) // running work goes on
+	set(500)
+	w.must(s, w.next(1))
+	fresh := newSession(t)
+	fresh.must(s, fresh.next(1))
+}
+
+// The log stays short although readers never pause and the writer does not wait.
+func TestLogStaysShortBesideReaders(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("writes 80 MiB")
+	}
+	s := mustOpen(t, t.TempDir(), Options{})
+	w := newSession(t)
+	w.must(s, w.next(100))
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				if _, err := s.Read(t.Context(), w.id, 1, 100, 1<<20); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	flood := newSession(t)
+	largest := int64(0)
+	for range 160 {
+		c := flood.next(1)
+		c.Durable = false
+		c.Events[0].Text = noise(512<<10, flood.head)
+		flood.must(s, c)
+		largest = max(largest, s.Stats().WAL)
+	}
+	close(stop)
+	wg.Wait()
+	if largest > 48<<20 {
+		t.Fatalf("the log grew to %d MiB", largest>>20)
+	}
+	t.Logf("largest log %d MiB", largest>>20)
+}
+
+// noise is text that does not compress.
+func noise(n int, seed int64) string {
+	b := make([]byte, n)
+	x := uint64(seed)*0x9e3779b97f4a7c15 + 1
+	for i := range b {
+		x ^= x << 13
+		x ^= x >> 7
+		x ^= x << 17
+		b[i] = byte(x>>32)&0x3f + ' '
+	}
+	return string(b)
+}

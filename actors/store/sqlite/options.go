@@ -1,0 +1,35 @@
+package sqlite
+
+import (
+	"log/slog"
+	"time"
+)
+
+// Options of a store. The zero value is usable.
+type Options struct {
+	// Logger gets what a person should know; nil discards it.
+	Logger *slog.Logger
+	// MinFreeDisk refuses new sessions and inputs with ErrFull while the file
+	// system has fewer bytes free. 0 switches it off.
+	MinFreeDisk uint64
+	// Now is the clock of housekeeping; nil is time.Now.
+	Now func() time.Time
+	// Faults makes the disk fail, for tests and chaos runs.
+	Faults *Faults
+
+	// freeDisk replaces statfs in tests.
+	freeDisk func(dir string) (uint64, error)
+}
+
+func (o Options) withDefaults() Options {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.freeDisk == nil {
+		o.freeDisk = freeDisk
+	}
+	return o
+}

@@ -1,0 +1,188 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/spec"
+	"github.com/agenthost/agenthost/actors/store"
+)
+
+const recordColumns = "id, owner, name, created, crc, body, n"
+
+func recordSum(r *store.Record) int64 {
+	return sumOf([]int64{r.Created}, []byte(r.Kind), r.ID[:], []byte(r.Owner), []byte(r.Name), r.Body)
+}
+
+// recordRow is a record as read, with its checksum and row number.
+type recordRow struct {
+	store.Record
+	crc, n int64
+}
+
+func scanRecord(s stmt, kind string) *recordRow {
+	r := &recordRow{Record: store.Record{Kind: kind}}
+	copy(r.ID[:], s.ColumnRawBlob(0))
+	r.Owner, r.Name, r.Created, r.crc = s.ColumnText(1), s.ColumnText(2), s.ColumnInt64(3), s.ColumnInt64(4)
+	r.Body, r.n = s.ColumnBlob(5, nil), s.ColumnInt64(6)
+	return r
+}
+
+func viewRecords(rows []*recordRow) ([]*store.Record, error) {
+	list := make([]*store.Record, len(rows))
+	for i, r := range rows {
+		if recordSum(&r.Record) != r.crc {
+			return nil, fmt.Errorf("%w: %s record %s", store.ErrCorrupt, r.Kind, r.ID)
+		}
+		list[i] = &r.Record
+	}
+	return list, nil
+}
+
+// PutRecord inserts or replaces by (kind, id). ErrExists when the id is another
+// owner's.
+func (s *Store) PutRecord(_ context.Context, r *store.Record) error {
+	return s.change(&request{
+		durable: true,
+		accepts: true,
+		bytes:   len(r.Body),
+		check: func(w *writer) error {
+			_, err := w.db.on("SELECT owner FROM record WHERE kind=?1 AND id=?2").text(r.Kind).blob(r.ID[:]).one(func(s stmt) error {
+				if s.ColumnText(0) != r.Owner {
+					return store.ErrExists
+				}
+				return nil
+			})
+			return err
+		},
+		apply: func(w *writer) error {
+			return w.db.on(`INSERT INTO record(kind, id, owner, name, created, crc, body) VALUES (?1,?2,?3,?4,?5,?6,?7)
+ON CONFLICT(kind, id) DO UPDATE SET name=excluded.name, created=excluded.created, crc=excluded.crc, body=excluded.body`).
+				text(r.Kind).blob(r.ID[:]).text(r.Owner).text(r.Name).int(r.Created).int(recordSum(r)).blob(r.Body).exec()
+		},
+	})
+}
+
+// GetRecord looks a record up.
+func (s *Store) GetRecord(ctx context.Context, kind, owner string, id event.ID) (*store.Record, error) {
+	row, err := s.record(ctx, kind, owner, id)
+	if err != nil {
+		return nil, err
+	}
+	list, err := viewRecords([]*recordRow{row})
+	if err != nil {
+		return nil, err
+	}
+	return list[0], nil
+}
+
+func (s *Store) record(ctx context.Context, kind, owner string, id event.ID) (row *recordRow, err error) {
+	err = s.view(ctx, func(d *db) error {
+		_, err := d.on("SELECT " + recordColumns + " FROM record WHERE kind=?1 AND id=?2").text(kind).blob(id[:]).one(func(s stmt) error {
+			row = scanRecord(s, kind)
+			return nil
+		})
+		return err
+	})
+	if err == nil && (row == nil || owner != "" && row.Owner != owner) {
+		err = store.ErrNotFound
+	}
+	return row, err
+}
+
+// RecordsNamed returns the owner's records of that name, oldest first.
+func (s *Store) RecordsNamed(ctx context.Context, kind, owner, name string) ([]*store.Record, error) {
+	var rows []*recordRow
+	err := s.view(ctx, func(d *db) error {
+		sql := "SELECT " + recordColumns + " FROM record WHERE kind=?1 AND name=?2 AND owner=?3 ORDER BY created, n"
+		if owner == "" {
+			sql = "SELECT " + recordColumns + " FROM record WHERE kind=?1 AND name=?2 ORDER BY created, n"
+		}
+		q := d.on(sql).text(kind).text(name)
+		if owner != "" {
+			q = q.text(owner)
+		}
+		return q.each(func(s stmt) (bool, error) {
+			rows = append(rows, scanRecord(s, kind))
+			return true, nil
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return viewRecords(rows)
+}
+
+// recordLists are the lists: of all or one owner, each up and down.
+var recordLists = [2][2]string{
+	{
+		"SELECT " + recordColumns + " FROM record WHERE kind=?1 AND (created, n) > (?2, ?3) ORDER BY created, n LIMIT ?4",
+		"SELECT " + recordColumns + " FROM record WHERE kind=?1 AND (created, n) < (?2, ?3) ORDER BY created DESC, n DESC LIMIT ?4",
+	}, {
+		"SELECT " + recordColumns + " FROM record WHERE kind=?1 AND owner=?5 AND (created, n) > (?2, ?3) ORDER BY created, n LIMIT ?4",
+		"SELECT " + recordColumns + " FROM record WHERE kind=?1 AND owner=?5 AND (created, n) < (?2, ?3) ORDER BY created DESC, n DESC LIMIT ?4",
+	},
+}
+
+// Records lists by creation.
+func (s *Store) Records(ctx context.Context, kind, owner string, p spec.Page) ([]*store.Record, bool, error) {
+	at := place{start(p.Desc), start(p.Desc)}
+	if !p.After.IsZero() {
+		row, err := s.record(ctx, kind, owner, p.After)
+		if err != nil {
+			return nil, false, err
+		}
+		at = place{row.Created, row.n}
+	}
+	byOwner, down := 0, 0
+	if owner != "" {
+		byOwner = 1
+	}
+	if p.Desc {
+		down = 1
+	}
+	limit := pageLimit(p)
+	var rows []*recordRow
+	err := s.view(ctx, func(d *db) error {
+		q := d.on(recordLists[byOwner][down]).text(kind).int(at.created).int(at.n).int(limit + 1)
+		if owner != "" {
+			q = q.text(owner)
+		}
+		return q.each(func(s stmt) (bool, error) {
+			rows = append(rows, scanRecord(s, kind))
+			return true, nil
+		})
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	more := int64(len(rows)) > limit
+	if more {
+		rows = rows[:limit]
+	}
+	list, err := viewRecords(rows)
+	return list, more, err
+}
+
+// DeleteRecord removes one.
+func (s *Store) DeleteRecord(_ context.Context, kind, owner string, id event.ID) error {
+	return s.change(&request{
+		durable: true,
+		check: func(w *writer) error {
+			found, err := w.db.on("SELECT owner FROM record WHERE kind=?1 AND id=?2").text(kind).blob(id[:]).one(func(s stmt) error {
+				if owner != "" && s.ColumnText(0) != owner {
+					return store.ErrNotFound
+				}
+				return nil
+			})
+			if err == nil && !found {
+				err = store.ErrNotFound
+			}
+			return err
+		},
+		apply: func(w *writer) error {
+			return w.db.on("DELETE FROM record WHERE kind=?1 AND id=?2").text(kind).blob(id[:]).exec()
+		},
+	})
+}

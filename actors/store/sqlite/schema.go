@@ -1,0 +1,123 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/agenthost/agenthost/actors/store"
+)
+
+// Format is the version of the file that this program writes.
+const Format = 1
+
+// applicationID marks the file as ours ("AGHS").
+const applicationID = 0x41474853
+
+// migrations[v] takes a file from format v to v+1, inside one transaction.
+var migrations = [Format]string{
+	0: `
+CREATE TABLE meta(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+INSERT INTO meta VALUES ('number', 0), ('sessions', 0);
+
+CREATE TABLE session(n INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, owner TEXT NOT NULL, created INTEGER NOT NULL,
+  state INTEGER NOT NULL, host BLOB NOT NULL, epoch INTEGER NOT NULL, head INTEGER NOT NULL, trimmed INTEGER NOT NULL,
+  bytes INTEGER NOT NULL, mark INTEGER NOT NULL, spec_crc INTEGER NOT NULL, body_crc INTEGER NOT NULL, spec BLOB, body BLOB);
+CREATE INDEX session_owner ON session(owner, created);
+CREATE INDEX session_created ON session(created);
+CREATE INDEX session_state ON session(state) WHERE state > 1;
+
+CREATE TABLE chunk(n INTEGER PRIMARY KEY, s INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,
+  flags INTEGER NOT NULL, crc INTEGER NOT NULL, body BLOB NOT NULL);
+CREATE UNIQUE INDEX chunk_s ON chunk(s, first);
+
+CREATE TABLE turn(n INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, s INTEGER NOT NULL, ordinal INTEGER NOT NULL,
+  state INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, number INTEGER NOT NULL, crc INTEGER NOT NULL, body BLOB);
+CREATE UNIQUE INDEX turn_s ON turn(s, ordinal);
+
+CREATE TABLE checkpoint(n INTEGER PRIMARY KEY, s INTEGER NOT NULL, seq INTEGER NOT NULL, crc INTEGER NOT NULL, body BLOB NOT NULL);
+CREATE UNIQUE INDEX checkpoint_s ON checkpoint(s, seq);
+
+CREATE TABLE idem(owner TEXT NOT NULL, key TEXT NOT NULL, hash TEXT NOT NULL, created INTEGER NOT NULL, answer BLOB,
+  PRIMARY KEY(owner, key)) WITHOUT ROWID;
+CREATE INDEX idem_created ON idem(created);
+
+CREATE TABLE record(n INTEGER PRIMARY KEY, kind TEXT NOT NULL, id BLOB NOT NULL, owner TEXT NOT NULL, name TEXT NOT NULL,
+  created INTEGER NOT NULL, crc INTEGER NOT NULL, body BLOB, UNIQUE(kind, id));
+CREATE INDEX record_owner ON record(kind, owner, created);
+CREATE INDEX record_created ON record(kind, created);
+CREATE INDEX record_name ON record(kind, name, owner, created);
+`,
+}
+
+// ErrNewer says that the file was written by a newer program.
+var ErrNewer = errors.New("the state directory has a newer format")
+
+// format reads the file's version; 0 is an empty file.
+func format(c conn) (int64, error) {
+	id, err := pragma(c, "application_id")
+	if err != nil {
+		return 0, err
+	}
+	version, err := pragma(c, "user_version")
+	if err != nil {
+		return 0, err
+	}
+	switch {
+	case id == 0 && version == 0:
+		return 0, nil
+	case id != applicationID:
+		return 0, fmt.Errorf("%w: the file is a SQLite database of another program", store.ErrCorrupt)
+	case version > Format:
+		return 0, fmt.Errorf("%w: %d, and this program knows up to %d; start the newer program, or restore a backup made before it ran", ErrNewer, version, Format)
+	}
+	return version, nil
+}
+
+// migrate brings the file to Format, one transaction a step.
+func migrate(c conn) error {
+	version, err := format(c)
+	if err != nil {
+		return err
+	}
+	if version == 0 {
+		// Both hold only when they come before the first table.
+		if err := c.Exec("PRAGMA page_size=8192; PRAGMA auto_vacuum=INCREMENTAL"); err != nil {
+			return err
+		}
+	}
+	if err := c.Exec("PRAGMA journal_mode=WAL"); err != nil {
+		return err
+	}
+	for ; version < Format; version++ {
+		step := fmt.Sprintf("BEGIN IMMEDIATE; %s PRAGMA application_id=%d; PRAGMA user_version=%d; COMMIT", migrations[version], applicationID, version+1)
+		if err := c.Exec(step); err != nil {
+			if !c.Autocommit() {
+				_ = c.Exec("ROLLBACK") // the step's error is the news
+			}
+			return fmt.Errorf("migrate from format %d: %w", version, err)
+		}
+	}
+	return nil
+}
+
+// tune sets what holds per connection. cache is in KiB.
+func tune(c conn, cache int) error {
+	return c.Exec(fmt.Sprintf(`PRAGMA busy_timeout=5000; PRAGMA temp_store=MEMORY; PRAGMA mmap_size=0; PRAGMA cache_size=-%d;
+PRAGMA wal_autocheckpoint=0; PRAGMA journal_size_limit=67108864; PRAGMA synchronous=NORMAL; PRAGMA cell_size_check=ON; PRAGMA trusted_schema=OFF`, cache))
+}
+
+// pragma reads one number.
+func pragma(c conn, name string) (int64, error) {
+	s, err := c.Prepare("PRAGMA " + name)
+	if err != nil {
+		return 0, classify(err)
+	}
+	var v int64
+	if s.Step() {
+		v = s.ColumnInt64(0)
+	}
+	if err := s.Reset(); err != nil {
+		return 0, fmt.Errorf("read %s: %w", name, classify(err))
+	}
+	return v, nil
+}

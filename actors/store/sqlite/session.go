@@ -1,0 +1,231 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/spec"
+	"github.com/agenthost/agenthost/actors/store"
+)
+
+// sessionColumns ends with what the chunks newer than the row add to it.
+const sessionColumns = `n, id, owner, created, state, host, epoch, head, trimmed, bytes, mark, spec_crc, body_crc, spec, body,
+coalesce((SELECT last FROM chunk WHERE s=session.n ORDER BY first DESC LIMIT 1), 0),
+(SELECT sum(length(body)) FROM chunk WHERE s=session.n AND first>session.head)`
+
+const sessionByID = "SELECT " + sessionColumns + " FROM session WHERE id=?1"
+
+// sessionRow is a row as read; check and view are for outside the transaction.
+type sessionRow struct {
+	entry
+	mark, specCRC, bodyCRC int64
+	spec, body             []byte
+	newest, newer          int64
+}
+
+func scanSession(s stmt) *sessionRow {
+	r := &sessionRow{}
+	r.n = s.ColumnInt64(0)
+	copy(r.id[:], s.ColumnRawBlob(1))
+	r.owner, r.created, r.state = s.ColumnText(2), s.ColumnInt64(3), store.SessionState(s.ColumnInt64(4))
+	copy(r.host[:], s.ColumnRawBlob(5))
+	r.epoch, r.head, r.trimmed, r.bytes = s.ColumnInt64(6), s.ColumnInt64(7), s.ColumnInt64(8), s.ColumnInt64(9)
+	r.mark, r.specCRC, r.bodyCRC = s.ColumnInt64(10), s.ColumnInt64(11), s.ColumnInt64(12)
+	r.spec, r.body = s.ColumnBlob(13, nil), s.ColumnBlob(14, nil)
+	r.newest, r.newer = s.ColumnInt64(15), s.ColumnInt64(16)
+	return r
+}
+
+// view verifies the row and gives it to the outside.
+func (r *sessionRow) view() (*store.Session, error) {
+	if r.mark != r.entry.mark() || r.specCRC != r.specSum(r.spec) || r.bodyCRC != r.bodySum(r.body) {
+		return nil, fmt.Errorf("%w: record of session %s", store.ErrCorrupt, r.id)
+	}
+	return &store.Session{
+		ID: r.id, Owner: r.owner, Created: r.created, State: r.state, Host: r.host, Epoch: r.epoch,
+		Head: max(r.head, r.newest), Trimmed: r.trimmed, Bytes: r.bytes + r.newer, Spec: r.spec, Body: r.body,
+	}, nil
+}
+
+// Session looks a record up.
+func (s *Store) Session(ctx context.Context, owner string, id event.ID) (*store.Session, error) {
+	var row *sessionRow
+	err := s.view(ctx, func(d *db) error {
+		_, err := d.on(sessionByID).blob(id[:]).one(func(s stmt) error {
+			row = scanSession(s)
+			return nil
+		})
+		return err
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case row == nil || row.state == store.Deleted || owner != "" && row.owner != owner:
+		return nil, store.ErrNotFound
+	}
+	return row.view()
+}
+
+// place is where a page goes on: behind the row with these.
+type place struct{ created, n int64 }
+
+// sessionLists are the four lists: by owner or all, each up and down. The +
+// keeps the state out of the choice of an index.
+var sessionLists = [2][2]string{
+	{
+		"SELECT " + sessionColumns + " FROM session WHERE (created, n) > (?1, ?2) AND +state<>3 ORDER BY created, n LIMIT ?3",
+		"SELECT " + sessionColumns + " FROM session WHERE (created, n) < (?1, ?2) AND +state<>3 ORDER BY created DESC, n DESC LIMIT ?3",
+	}, {
+		"SELECT " + sessionColumns + " FROM session WHERE (created, n) > (?1, ?2) AND +state<>3 AND owner=?4 ORDER BY created, n LIMIT ?3",
+		"SELECT " + sessionColumns + " FROM session WHERE (created, n) < (?1, ?2) AND +state<>3 AND owner=?4 ORDER BY created DESC, n DESC LIMIT ?3",
+	},
+}
+
+// scanRows bounds the rows of one reading transaction.
+const scanRows = 64
+
+// Sessions lists records by creation. Rows that Match hides are read in several
+// short transactions.
+func (s *Store) Sessions(ctx context.Context, f store.SessionFilter, p spec.Page) ([]*store.Session, bool, error) {
+	at := place{start(p.Desc), start(p.Desc)}
+	if !p.After.IsZero() {
+		var err error
+		if at, err = s.sessionPlace(ctx, f.Owner, p.After); err != nil {
+			return nil, false, err
+		}
+	}
+	limit := pageLimit(p)
+	var list []*store.Session
+	for {
+		batch := min(scanRows, limit+1)
+		rows, err := s.sessionBatch(ctx, f.Owner, p.Desc, at, batch)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, r := range rows {
+			rec, err := r.view()
+			if err != nil {
+				return nil, false, err
+			}
+			if f.Match != nil && !f.Match(rec) {
+				continue
+			}
+			if int64(len(list)) == limit {
+				return list, true, nil
+			}
+			list = append(list, rec)
+		}
+		if int64(len(rows)) < batch {
+			return list, false, nil
+		}
+		last := rows[len(rows)-1]
+		at = place{last.created, last.n}
+	}
+}
+
+func (s *Store) sessionPlace(ctx context.Context, owner string, id event.ID) (at place, err error) {
+	err = s.view(ctx, func(d *db) error {
+		_, err := d.on("SELECT created, n, owner, state FROM session WHERE id=?1").blob(id[:]).one(func(s stmt) error {
+			if store.SessionState(s.ColumnInt64(3)) != store.Deleted && (owner == "" || s.ColumnText(2) == owner) {
+				at = place{s.ColumnInt64(0), s.ColumnInt64(1)}
+			}
+			return nil
+		})
+		if err == nil && at.n == 0 {
+			err = store.ErrNotFound
+		}
+		return err
+	})
+	return at, err
+}
+
+func (s *Store) sessionBatch(ctx context.Context, owner string, desc bool, at place, limit int64) (rows []*sessionRow, err error) {
+	byOwner, down := 0, 0
+	if owner != "" {
+		byOwner = 1
+	}
+	if desc {
+		down = 1
+	}
+	err = s.view(ctx, func(d *db) error {
+		q := d.on(sessionLists[byOwner][down]).int(at.created).int(at.n).int(limit)
+		if owner != "" {
+			q = q.text(owner)
+		}
+		return q.each(func(s stmt) (bool, error) {
+			rows = append(rows, scanSession(s))
+			return true, nil
+		})
+	})
+	return rows, err
+}
+
+// ActiveSessions lists every session whose State is Active, oldest first.
+func (s *Store) ActiveSessions(ctx context.Context) ([]*store.Session, error) {
+	var list []*store.Session
+	for after := int64(0); ; {
+		var rows []*sessionRow
+		err := s.view(ctx, func(d *db) error {
+			return d.on(activeSessions).int(after).int(scanRows).each(func(s stmt) (bool, error) {
+				rows = append(rows, scanSession(s))
+				return true, nil
+			})
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range rows {
+			rec, err := r.view()
+			if err != nil {
+				// Recovery must reach the others.
+				s.opts.Logger.Error("a session's record is damaged; it is left out of recovery", "session", r.id.Hex(), "error", err)
+				continue
+			}
+			list = append(list, rec)
+		}
+		if len(rows) < scanRows {
+			return list, nil
+		}
+		after = rows[len(rows)-1].n
+	}
+}
+
+// activeSessions repeats the condition of the partial index, which is used only
+// then.
+const activeSessions = "SELECT " + sessionColumns + " FROM session WHERE state>1 AND state=2 AND n>?1 ORDER BY n LIMIT ?2"
+
+// SessionCount counts records that are not deleted.
+func (s *Store) SessionCount(ctx context.Context) (int64, error) {
+	return s.counter(ctx, "SELECT value FROM meta WHERE name='sessions'")
+}
+
+// Claim makes host the owner and returns the new epoch.
+func (s *Store) Claim(_ context.Context, id, host event.ID) (*store.Session, error) {
+	var e *entry
+	var row *sessionRow
+	err := s.change(&request{
+		durable: true,
+		check: func(w *writer) (err error) {
+			e, err = w.session(id)
+			return err
+		},
+		apply: func(w *writer) error {
+			w.touch(e)
+			e.host = host
+			e.epoch++
+			if err := w.update(e); err != nil {
+				return err
+			}
+			_, err := w.db.on(sessionByID).blob(id[:]).one(func(s stmt) error {
+				row = scanSession(s)
+				return nil
+			})
+			return err
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return row.view()
+}

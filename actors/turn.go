@@ -1,0 +1,263 @@
+package actors
+
+import (
+	"context"
+	"os"
+
+	"github.com/agenthost/agenthost/actors/agent"
+	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/fold"
+	"github.com/agenthost/agenthost/actors/turn"
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// Messages a turn understands.
+type (
+	cancel   struct{}
+	stop     struct{ failure *event.Failure }
+	hurry    struct{}
+	prepared struct {
+		job *job
+		err error
+	}
+	// stored says what became of the commit of the turn's start.
+	stored      struct{ err error }
+	spawned     struct{ pid int }
+	spawnFailed struct{ failure *event.Failure }
+	// output is what one pipe read said. release is called once its events are
+	// stored.
+	output struct {
+		batch   *agent.Batch
+		first   bool
+		release func(error)
+	}
+	lineDropped struct{ bytes int64 }
+	outputLimit struct{}
+	exited      struct {
+		exit  agent.Exit
+		batch *agent.Batch
+	}
+	// gone says that the process's tree is swept.
+	gone    struct{}
+	timerUp struct {
+		timer turn.Timer
+		gen   int
+	}
+)
+
+// turnActor carries out what actors/turn decides about one turn.
+type turnActor struct {
+	host    *Host
+	session *actor.PID
+	ses     *fold.Session
+	turn    *fold.Turn
+	core    *turn.Turn
+
+	answer  *prepared // that waits for the start to be stored
+	started bool      // the start is stored
+	job     *job      // once prepared
+	process *actor.PID
+	timers  [4]timer
+	over    bool
+}
+
+func newTurn(h *Host, session *actor.PID, ses *fold.Session, t *fold.Turn) *turnActor {
+	return &turnActor{host: h, session: session, ses: ses, turn: t}
+}
+
+func (t *turnActor) Receive(c actor.Context) {
+	switch m := c.Message().(type) {
+	case *actor.Started:
+		self, root := c.Self(), t.host.root
+		t.core = turn.New(t.config())
+		t.step(c, turn.Start{}, func(err error) { root.Send(self, &stored{err}) })
+	case *actor.Stopping:
+		t.clear()
+	case *cancel:
+		t.step(c, turn.Cancel{}, nil)
+	case *stop:
+		t.step(c, turn.Stop{Failure: m.failure}, nil)
+	case *hurry:
+		t.step(c, turn.Hurry{}, nil)
+	case *prepared:
+		t.answer = m
+		t.ready(c)
+	case *stored:
+		t.noted(c, m.err)
+	case *spawned:
+		t.step(c, turn.Spawned{Pid: m.pid}, nil)
+	case *spawnFailed:
+		t.step(c, turn.SpawnFailed{Failure: m.failure}, nil)
+	case *output:
+		t.step(c, turn.Output{Facts: m.batch.Facts, First: m.first}, m.release)
+		putBatch(m.batch)
+	case *lineDropped:
+		t.step(c, turn.LineDropped{Bytes: m.bytes}, nil)
+	case *outputLimit:
+		t.step(c, turn.OutputLimit{Limit: t.host.cfg.limits.MaxOutputBytes}, nil)
+	case *exited:
+		t.step(c, turn.Exited{Exit: m.exit, Facts: m.batch.Facts}, nil)
+	case *gone:
+		t.step(c, turn.Gone{}, nil)
+	case *timerUp:
+		if t.timers[m.timer].is(m.gen) {
+			t.step(c, turn.Elapsed{Timer: m.timer}, nil)
+		}
+	}
+}
+
+func (t *turnActor) config() turn.Config {
+	l := t.host.cfg.limits
+	cfg := turn.Config{
+		Turn: t.turn.ID, FirstOutput: uint32(len(t.turn.Input.Items)),
+		TurnTimeout: l.TurnTimeout, IdleTimeout: l.IdleTimeout, SettleQuiet: l.SettleQuiet, Linger: l.Linger,
+		MaxItemBytes: l.MaxItemBytes, Adapter: t.turn.Settings.Agent.Adapter,
+	}
+	own := t.turn.Settings.Agent.Limits
+	if own.TurnTimeout > 0 {
+		cfg.TurnTimeout = own.TurnTimeout
+	}
+	if r, err := t.host.runtime(cfg.Adapter); err == nil {
+		if inv, err := r.Adapter.Invocation(t.host.request(r, t.ses, t.turn)); err == nil {
+			cfg.ExitIsVerdict = inv.ExitIsVerdict
+		}
+	}
+	if cfg.ExitIsVerdict {
+		cfg.IdleTimeout = 0 // such a CLI may be silent until its end
+	}
+	if own.IdleTimeout > 0 {
+		cfg.IdleTimeout = own.IdleTimeout
+	}
+	return cfg
+}
+
+// step feeds the core and carries out what it says. release, if any, is called
+// once the emitted events are stored.
+func (t *turnActor) step(c actor.Context, in turn.Input, release func(error)) {
+	if t.over {
+		if release != nil {
+			release(nil)
+		}
+		return
+	}
+	for _, e := range t.core.Step(in, t.host.now().UnixMilli()) {
+		switch e := e.(type) {
+		case turn.Emit:
+			t.emit(c, e.Events, release)
+			release = nil
+		case turn.Prepare:
+			t.prepare(c)
+		case turn.Spawn:
+			t.spawn(c)
+		case turn.Terminate:
+			t.tell(c, &terminate{})
+		case turn.Kill:
+			t.tell(c, &terminate{now: true})
+		case turn.Arm:
+			timer := e.Timer
+			t.timers[timer].arm(c, e.After, func(gen int) any { return &timerUp{timer, gen} })
+		case turn.Disarm:
+			t.timers[e.Timer].stop()
+		case turn.Finished:
+			t.finish(c)
+		}
+	}
+	if release != nil {
+		release(nil)
+	}
+}
+
+func (t *turnActor) emit(c actor.Context, events []event.Event, release func(error)) {
+	if release == nil {
+		release = func(error) {}
+	}
+	own := append(make([]event.Event, 0, len(events)), events...)
+	c.Send(t.session, &turnEvents{turn: t.turn.ID, events: own, release: release})
+}
+
+// prepare makes directories and files in a goroutine that answers with prepared.
+func (t *turnActor) prepare(c actor.Context) {
+	host, self, ses, tu := t.host, c.Self(), t.ses, t.turn
+	host.work.Go(func() {
+		m := &prepared{}
+		m.job, m.err = host.prepare(context.Background(), ses, tu)
+		host.root.Send(self, m)
+	})
+}
+
+// noted: the store has the turn's start, or refused it. Only now may anything be
+// spawned: a turn that the store thinks queued would be run again after a crash.
+func (t *turnActor) noted(c actor.Context, err error) {
+	if err != nil {
+		f, ok := event.AsFailure(err)
+		if !ok {
+			f = event.Fail(event.StorageFailed, "the turn's start could not be stored")
+		}
+		t.step(c, turn.Stop{Failure: f}, nil)
+	}
+	t.started = true
+	t.ready(c)
+}
+
+// ready goes on once the start is stored and the preparation has answered.
+func (t *turnActor) ready(c actor.Context) {
+	m := t.answer
+	if m == nil || !t.started {
+		return
+	}
+	t.answer = nil
+	if m.err != nil {
+		f, ok := event.AsFailure(m.err)
+		if !ok {
+			f = &event.Failure{Code: event.WorkspaceUnavail, Message: m.err.Error(), Cause: m.err}
+		}
+		t.step(c, turn.PrepareFailed{Failure: f}, nil)
+		return
+	}
+	t.job = m.job
+	if t.over {
+		t.dispose()
+		return
+	}
+	t.step(c, turn.Prepared{}, nil)
+}
+
+func (t *turnActor) spawn(c actor.Context) {
+	job, host, self := t.job, t.host, c.Self()
+	t.process = c.Spawn(host.props(func() actor.Actor { return newProcess(host, self, job) }))
+}
+
+func (t *turnActor) tell(c actor.Context, m any) {
+	if t.process != nil {
+		c.Send(t.process, m)
+	}
+}
+
+// finish: nothing of the turn is left.
+func (t *turnActor) finish(c actor.Context) {
+	if t.over {
+		return
+	}
+	t.over = true
+	t.dispose()
+	c.Send(t.session, &turnFinished{t.turn.ID})
+	c.Stop(c.Self())
+}
+
+func (t *turnActor) clear() {
+	t.over = true
+	for i := range t.timers {
+		t.timers[i].stop()
+	}
+	t.dispose()
+}
+
+// dispose removes the turn's private files.
+func (t *turnActor) dispose() {
+	if t.job == nil || t.job.dir == "" {
+		return
+	}
+	dir := t.job.dir
+	t.job.dir = ""
+	t.host.work.Go(func() { _ = os.RemoveAll(dir) })
+}

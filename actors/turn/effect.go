@@ -1,0 +1,49 @@
+package turn
+
+import (
+	"time"
+
+	"github.com/agenthost/agenthost/actors/event"
+)
+
+// Effect is something the turn's owner must do, in the order given. The set is
+// closed.
+//
+//sumtype:decl
+type Effect interface{ isEffect() }
+
+type (
+	// Emit hands events on: Kind, Turn, Item, Text and Body are set, the rest is
+	// the session's business. The slice is reused by the next Step, so it must be
+	// copied by an owner that keeps it; the bodies are never changed. At most one
+	// Emit is in a Step's effects, and it is the first.
+	Emit struct{ Events []event.Event }
+	// Prepare makes the workspace, files and binary ready; it is answered with
+	// Prepared or PrepareFailed.
+	Prepare struct{}
+	// Spawn starts the process; it is answered with Spawned or SpawnFailed.
+	Spawn struct{}
+	// Terminate starts the kill ladder.
+	Terminate struct{}
+	// Kill ends the process and its tree at once.
+	Kill struct{}
+	// Arm starts a timer, replacing an armed one of that name; when it fires,
+	// Elapsed comes in.
+	Arm struct {
+		Timer Timer
+		After time.Duration
+	}
+	// Disarm stops a timer.
+	Disarm struct{ Timer Timer }
+	// Finished says that nothing more will come.
+	Finished struct{}
+)
+
+func (Emit) isEffect()      {}
+func (Prepare) isEffect()   {}
+func (Spawn) isEffect()     {}
+func (Terminate) isEffect() {}
+func (Kill) isEffect()      {}
+func (Arm) isEffect()       {}
+func (Disarm) isEffect()    {}
+func (Finished) isEffect()  {}

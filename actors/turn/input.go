@@ -1,0 +1,69 @@
+package turn
+
+import (
+	"github.com/agenthost/agenthost/actors/agent"
+	"github.com/agenthost/agenthost/actors/event"
+)
+
+// Input is something that happened to a turn. The set is closed; inputs are
+// passed as values.
+//
+//sumtype:decl
+type Input interface{ isInput() }
+
+type (
+	// Start says that the turn has its slot.
+	Start struct{}
+	// Prepared says that workspace, files and binary are there.
+	Prepared struct{}
+	// PrepareFailed says that they are not. Nothing was spawned.
+	PrepareFailed struct{ Failure *event.Failure }
+	// Spawned says that the process runs.
+	Spawned struct{ Pid int }
+	// SpawnFailed says that there is none.
+	SpawnFailed struct{ Failure *event.Failure }
+	// Output is what one read of the process's stdout says. Facts may be reused
+	// by the caller after Step; their texts may not. First marks the process's
+	// first output, which may come before a whole line of it.
+	Output struct {
+		Facts []agent.Fact
+		First bool
+	}
+	// LineDropped says that a line longer than the cap was not parsed.
+	LineDropped struct{ Bytes int64 }
+	// OutputLimit says that stdout exceeded its limit and is not read on.
+	OutputLimit struct{ Limit int64 }
+	// Exited says that the process is gone and its stdout ended or was given up.
+	// Facts are the parser's last ones.
+	Exited struct {
+		Exit  agent.Exit
+		Facts []agent.Fact
+	}
+	// Gone says that the process's whole tree is swept.
+	Gone struct{}
+	// Cancel asks for the turn's end, by its caller.
+	Cancel struct{}
+	// Stop asks for the turn's end, by the host: it ends failed with Failure. A
+	// second one kills at once.
+	Stop struct{ Failure *event.Failure }
+	// Hurry says that the session has more work: a settled turn's process is not
+	// given its whole linger.
+	Hurry struct{}
+	// Elapsed says that a timer fired.
+	Elapsed struct{ Timer Timer }
+)
+
+func (Start) isInput()         {}
+func (Prepared) isInput()      {}
+func (PrepareFailed) isInput() {}
+func (Spawned) isInput()       {}
+func (SpawnFailed) isInput()   {}
+func (Output) isInput()        {}
+func (LineDropped) isInput()   {}
+func (OutputLimit) isInput()   {}
+func (Exited) isInput()        {}
+func (Gone) isInput()          {}
+func (Cancel) isInput()        {}
+func (Stop) isInput()          {}
+func (Hurry) isInput()         {}
+func (Elapsed) isInput()       {}

@@ -1,0 +1,142 @@
+package turn
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/agenthost/agenthost/actors/event"
+)
+
+type itemState uint8
+
+const (
+	open     itemState = iota
+	finished           // done or given up; its ItemDone is still owed
+	closed             // its ItemDone is out
+)
+
+// item is one item, or the current part of one whose text is too long.
+type item struct {
+	key   string
+	id    event.ID
+	state itemState
+	// status is what the CLI said at the end; see outcome.
+	status event.Status
+	body   event.Item // what is known, without text and identity
+	// text is the pieces joined: of a message or reasoning, or of a tool's output.
+	text  strings.Builder
+	parts []string // the full parts before this one
+	lost  int64    // bytes of output beyond the limit
+	late  bool     // opened after the newest verdict
+}
+
+// textual reports whether the item is a text, not a tool.
+func (it *item) textual() bool {
+	return it.body.Type == event.Message || it.body.Type == event.Reasoning
+}
+
+// outcome is the status of the ItemDone.
+func (it *item) outcome() event.Status {
+	switch it.status {
+	case event.ItemFailed, event.Incomplete:
+		return it.status
+	}
+	if it.body.Type == event.Command && it.body.ExitCode != nil && *it.body.ExitCode != 0 {
+		return event.ItemFailed
+	}
+	return event.Done
+}
+
+// rest is what a done text has beyond the pieces; false when it contradicts
+// them, and the pieces stand.
+func (it *item) rest(done string) (string, bool) {
+	for _, p := range it.parts {
+		var ok bool
+		if done, ok = strings.CutPrefix(done, p); !ok {
+			return "", false
+		}
+	}
+	return strings.CutPrefix(done, it.text.String())
+}
+
+// learn fills in what a call is about. What was known stays, so that ItemDone
+// says what ItemStarted said.
+func (it *item) learn(from *event.Item, limit int) {
+	if it.textual() {
+		return
+	}
+	b := &it.body
+	for _, f := range [...]struct {
+		to   *string
+		from string
+	}{
+		{&b.Command, from.Command}, {&b.Cwd, from.Cwd}, {&b.Server, from.Server},
+		{&b.Tool, from.Tool}, {&b.Query, from.Query}, {&b.URL, from.URL},
+	} {
+		if *f.to == "" {
+			*f.to = bounded(valid(f.from), limit, 0)
+		}
+	}
+	if b.Arguments == "" || b.Arguments == "{}" {
+		b.Arguments = it.arguments(from.Arguments, limit)
+	}
+	if len(b.Changes) == 0 {
+		b.Changes = validChanges(from.Changes)
+	}
+}
+
+// result takes what a call gave.
+func (it *item) result(from *event.Item, limit int) {
+	b := &it.body
+	b.ExitCode, b.Millis = from.ExitCode, from.Millis
+	b.Error = bounded(valid(from.Error), limit, 0)
+	b.Output = bounded(valid(from.Output), limit, 0)
+}
+
+// arguments is valid JSON whatever the CLI wrote; too much of it cannot be cut
+// and stay JSON, so only its size is kept.
+func (it *item) arguments(raw string, limit int) string {
+	if it.body.Type != event.ToolCall && it.body.Type != event.Subagent {
+		return ""
+	}
+	raw = valid(raw)
+	switch {
+	case raw == "":
+		return "{}"
+	case limit > 0 && len(raw) > limit:
+		return fmt.Sprintf(`{"dropped_bytes":%d}`, len(raw))
+	case !json.Valid([]byte(raw)):
+		quoted, _ := json.Marshal(raw) // a string always encodes
+		return string(quoted)
+	}
+	return raw
+}
+
+func validChanges(from []event.Change) []event.Change {
+	if len(from) == 0 {
+		return nil
+	}
+	out := make([]event.Change, len(from))
+	for i, c := range from {
+		out[i] = event.Change{Path: valid(c.Path), Kind: valid(c.Kind)}
+	}
+	return out
+}
+
+// describe names a tool for people.
+func (it *item) describe() string {
+	const most = 200
+	switch b := &it.body; b.Type {
+	case event.Command:
+		return fmt.Sprintf("the command %q", b.Command[:splitAt(b.Command, most)])
+	case event.ToolCall:
+		return fmt.Sprintf("the tool %s/%s", b.Server, b.Tool)
+	case event.WebSearch:
+		return "a web search"
+	case event.FileChange:
+		return "a file change"
+	default:
+		return "a subagent"
+	}
+}

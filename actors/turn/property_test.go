@@ -1,0 +1,183 @@
+package turn
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agenthost/agenthost/actors/agent"
+	"github.com/agenthost/agenthost/actors/event"
+	"pgregory.net/rapid"
+)
+
+// TestAnyInputsKeepThePromises feeds inputs in any order, sensible or not, then
+// the answers that an owner owes, and judges every effect.
+func TestAnyInputsKeepThePromises(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		c := drawConfig(rt)
+		turn, j, now := New(c), newJudge(c.Turn), int64(0)
+		step := func(in Input) {
+			now += int64(rapid.IntRange(-200, 2000).Draw(rt, "ms"))
+			j.input(in)
+			if err := j.effects(turn.Step(in, now)); err != nil {
+				rt.Fatalf("%#v: %v", in, err)
+			}
+		}
+		for range rapid.IntRange(0, 40).Draw(rt, "steps") {
+			step(anyInput(rt))
+		}
+		for _, in := range []Input{Stop{}, Start{}, Stop{}, Prepared{}, Spawned{}, Exited{}, Gone{}} {
+			step(in)
+		}
+		if j.ended == nil || !j.finished {
+			rt.Fatalf("ended %v, finished %v", j.ended, j.finished)
+		}
+		for range 5 {
+			step(anyInput(rt)) // nothing comes after Finished
+		}
+	})
+}
+
+// TestWellBehavedOwnerAlwaysFinishes plays an owner that answers what it is
+// asked, with any CLI behind it.
+func TestWellBehavedOwnerAlwaysFinishes(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		c := drawConfig(rt)
+		turn, j, now := New(c), newJudge(c.Turn), int64(1000)
+		var todo []Input // what the owner and the process will say next
+		armed := map[Timer]bool{}
+		cancelled := false
+		step := func(in Input) {
+			j.input(in)
+			effects := turn.Step(in, now)
+			if err := j.effects(effects); err != nil {
+				rt.Fatalf("%#v: %v", in, err)
+			}
+			for _, e := range effects {
+				switch e := e.(type) {
+				case Prepare:
+					todo = append(todo, pick[Input](rt, Prepared{}, Prepared{}, PrepareFailed{}))
+				case Spawn:
+					todo = append(todo, pick[Input](rt, Spawned{1}, Spawned{1}, SpawnFailed{}))
+				case Terminate, Kill:
+					todo = append(todo, Exited{Exit: agent.Exit{Code: -1, Signal: "killed"}}, Gone{})
+				case Arm:
+					armed[e.Timer] = true
+				case Disarm:
+					delete(armed, e.Timer)
+				}
+			}
+		}
+		step(Start{})
+		for n := 0; !j.finished; n++ {
+			now += int64(rapid.IntRange(0, 500).Draw(rt, "ms"))
+			switch {
+			case n > 60 && len(todo) == 0 && j.spawned:
+				step(Exited{Facts: drawFacts(rt)})
+				step(Gone{})
+			case len(todo) > 0 && (n > 60 || rapid.Bool().Draw(rt, "answer")):
+				in := todo[0]
+				todo = todo[1:]
+				step(in)
+			case rapid.IntRange(0, 9).Draw(rt, "what") == 0:
+				in := pick[Input](rt, Cancel{}, Stop{}, Hurry{}, OutputLimit{5})
+				_, is := in.(Cancel)
+				cancelled = cancelled || is && j.ended == nil && turn.decided == nil
+				step(in)
+			case len(armed) > 0 && rapid.Bool().Draw(rt, "timer"):
+				for timer := range timers {
+					if armed[timer] {
+						delete(armed, timer)
+						step(Elapsed{timer})
+						break
+					}
+				}
+			case j.spawned:
+				step(Output{Facts: drawFacts(rt)})
+			}
+		}
+		if cancelled && j.ended.Outcome != event.Cancelled {
+			rt.Fatalf("a cancelled turn is %s", j.ended.Outcome)
+		}
+	})
+}
+
+func drawConfig(rt *rapid.T) Config {
+	limit := func(name string) time.Duration {
+		return time.Duration(rapid.IntRange(0, 3).Draw(rt, name)) * 400 * time.Millisecond
+	}
+	return Config{
+		Turn: event.ID{1, 2, 3}, FirstOutput: uint32(rapid.IntRange(0, 3).Draw(rt, "first")),
+		ExitIsVerdict: rapid.Bool().Draw(rt, "exit_is_verdict"),
+		TurnTimeout:   limit("turn"), IdleTimeout: limit("idle"), SettleQuiet: limit("quiet"), Linger: limit("linger"),
+		MaxItemBytes: rapid.SampledFrom([]int{0, 1, 5, 12}).Draw(rt, "max"),
+	}
+}
+
+func anyInput(rt *rapid.T) Input {
+	switch rapid.IntRange(0, 16).Draw(rt, "input") {
+	case 0:
+		return Prepared{}
+	case 1:
+		return PrepareFailed{}
+	case 2:
+		return Spawned{Pid: 3}
+	case 3:
+		return SpawnFailed{}
+	case 4:
+		return LineDropped{Bytes: 7}
+	case 5:
+		return OutputLimit{Limit: 9}
+	case 6:
+		return Exited{Exit: agent.Exit{Code: rapid.IntRange(-1, 1).Draw(rt, "code"), Stderr: text(rt)}, Facts: drawFacts(rt)}
+	case 7:
+		return Gone{}
+	case 8:
+		return Cancel{}
+	case 9:
+		return Stop{}
+	case 10:
+		return Hurry{}
+	case 11:
+		return Elapsed{Timer(rapid.IntRange(0, int(timers)+1).Draw(rt, "timer"))}
+	case 12:
+		return Start{}
+	default:
+		return Output{Facts: drawFacts(rt)}
+	}
+}
+
+func drawFacts(rt *rapid.T) []agent.Fact {
+	out := make([]agent.Fact, rapid.IntRange(0, 6).Draw(rt, "facts"))
+	for i := range out {
+		f := agent.Fact{
+			Kind: agent.FactKind(rapid.IntRange(1, 9).Draw(rt, "kind")),
+			Key:  pick(rt, "", "a", "b", "c", "d", "e"), Text: text(rt),
+		}
+		if rapid.IntRange(0, 9).Draw(rt, "with item") > 0 {
+			f.Item = &event.Item{
+				Type: event.ItemType(rapid.IntRange(0, 8).Draw(rt, "type")), Status: event.Status(rapid.IntRange(0, 4).Draw(rt, "status")),
+				Text: text(rt), Command: text(rt), Output: text(rt), Arguments: pick(rt, "", "{}", `{"a":1}`, "{"),
+			}
+		}
+		if f.Kind == agent.FactVerdict && rapid.IntRange(0, 9).Draw(rt, "with verdict") > 0 {
+			f.Verdict = &agent.Verdict{
+				Final: rapid.Bool().Draw(rt, "final"), Outcome: event.Outcome(rapid.IntRange(0, 3).Draw(rt, "outcome")), Text: text(rt),
+			}
+			if rapid.Bool().Draw(rt, "failure") {
+				f.Verdict.Failure = event.Fail(event.RateLimited, "later")
+			}
+		}
+		out[i] = f
+	}
+	return out
+}
+
+// text is short, often a prefix of another, sometimes broken or of wide characters.
+func text(rt *rapid.T) string {
+	return strings.Repeat(pick(rt, "", "a", "ab", "é", "日本", "\xff", "\xe6\x97"), rapid.IntRange(0, 4).Draw(rt, "times"))
+}
+
+func pick[T any](rt *rapid.T, from ...T) T { return rapid.SampledFrom(from).Draw(rt, "pick") }

@@ -1,0 +1,277 @@
+package actors
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/fold"
+	"github.com/agenthost/agenthost/actors/spec"
+	"github.com/agenthost/agenthost/actors/store"
+)
+
+// Turn reads a turn with its items, as far as it has come.
+func (h *Host) Turn(ctx context.Context, owner string, id event.ID) (*fold.Turn, error) {
+	rec, err := h.store.Turn(ctx, owner, id)
+	if err != nil {
+		return nil, noTurn(err)
+	}
+	if rec.State == store.TurnOpen {
+		m := &showTurn{owner: owner, turn: id, reply: make(chan answer[*fold.Turn], 1)}
+		h.root.Send(h.supervisor, &toSession{rec.Session, m})
+		t, err := await(ctx, h, m.reply)
+		if err != nil || t != nil {
+			return t, err
+		}
+		// It ended in between; its last event may be on its way to the store.
+		return h.endedTurn(ctx, rec.Session, id)
+	}
+	return h.loadTurn(ctx, rec.Session, id)
+}
+
+func noTurn(err error) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return event.Fail(event.TurnNotFound, "there is no such turn")
+	}
+	return storeFailure(err)
+}
+
+// endedTurn waits for the end of a turn that is folded but not yet stored.
+func (h *Host) endedTurn(ctx context.Context, session, id event.ID) (*fold.Turn, error) {
+	sub, err := h.Subscribe(ctx, "", session, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer sub.Close()
+	for {
+		t, err := h.store.Turn(ctx, "", id)
+		if err != nil {
+			return nil, noTurn(err)
+		}
+		if t.State != store.TurnOpen {
+			return h.loadTurn(ctx, session, id)
+		}
+		w := sub.ring.window.Load()
+		if w.end != nil {
+			return nil, w.end
+		}
+		if t, err = h.store.Turn(ctx, "", id); err == nil && t.State != store.TurnOpen {
+			continue
+		}
+		select {
+		case <-w.wake:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// loadTurn folds an ended turn from the journal.
+func (h *Host) loadTurn(ctx context.Context, session, id event.ID) (*fold.Turn, error) {
+	rec, err := h.store.Turn(ctx, "", id)
+	if err != nil {
+		return nil, noTurn(err)
+	}
+	if rec.State == store.TurnForgotten {
+		return h.slimTurn(ctx, rec)
+	}
+	r, err := h.newReplay(ctx, session, rec.First-1)
+	if event.CodeOf(err) == event.CursorEvicted {
+		return h.slimTurn(ctx, rec) // what is left of a trimmed turn
+	}
+	if err != nil {
+		return nil, err
+	}
+	for r.head() < rec.Last {
+		b, err := r.next(ctx, rec.Last)
+		if err != nil {
+			return nil, err
+		}
+		for i := range b.Events {
+			if b.Events[i].Turn == id && b.Events[i].Kind == event.TurnEnded {
+				return b.View(i).Turn, nil
+			}
+		}
+	}
+	return nil, storeFailure(fmt.Errorf("%w: turn %s has no end in the journal", store.ErrCorrupt, id))
+}
+
+// slimTurn is a turn as its record tells it: without items.
+func (h *Host) slimTurn(ctx context.Context, rec *store.Turn) (*fold.Turn, error) {
+	t, err := turnOf(rec)
+	if err != nil {
+		return nil, err
+	}
+	t.Settings, err = h.settings(ctx, "", rec.Session)
+	return t, err
+}
+
+func turnOf(rec *store.Turn) (*fold.Turn, error) {
+	t := new(fold.Turn)
+	if err := json.Unmarshal(rec.Body, t); err != nil {
+		return nil, storeFailure(fmt.Errorf("%w: record of turn %s: %w", store.ErrCorrupt, rec.ID, err))
+	}
+	t.Forgotten = rec.State == store.TurnForgotten
+	return t, nil
+}
+
+// Turns lists a session's turns without their items.
+func (h *Host) Turns(ctx context.Context, owner string, session event.ID, p spec.Page) ([]*fold.Turn, bool, error) {
+	settings, err := h.settings(ctx, owner, session)
+	if err != nil {
+		return nil, false, err
+	}
+	recs, more, err := h.store.Turns(ctx, session, p)
+	if err != nil {
+		return nil, false, cursorFailure(err)
+	}
+	out := make([]*fold.Turn, 0, len(recs))
+	for _, rec := range recs {
+		t, err := turnOf(rec)
+		if err != nil {
+			return nil, false, err
+		}
+		if rec.State == store.TurnOpen {
+			if live, err := h.Turn(ctx, owner, rec.ID); err == nil {
+				t = live
+			}
+		}
+		t.Settings = settings
+		out = append(out, t)
+	}
+	return out, more, nil
+}
+
+// TurnItems lists one turn's items, the caller's messages included.
+func (h *Host) TurnItems(ctx context.Context, owner string, session, turn event.ID, p spec.Page) ([]fold.ItemOf, bool, error) {
+	t, err := h.Turn(ctx, owner, turn)
+	if err != nil {
+		return nil, false, err
+	}
+	if t.Session != session {
+		return nil, false, event.Fail(event.TurnNotFound, "there is no such turn")
+	}
+	items := reversed(t.AllItems(), p.Desc)
+	if !p.After.IsZero() {
+		i := indexOf(items, p.After)
+		if i < 0 {
+			return nil, false, cursorFailure(store.ErrNotFound)
+		}
+		items = items[i+1:]
+	}
+	if len(items) > p.Limit {
+		return items[:p.Limit], true, nil
+	}
+	return items, false, nil
+}
+
+func indexOf(items []fold.ItemOf, id event.ID) int {
+	for i := range items {
+		if items[i].Item.ID == id {
+			return i
+		}
+	}
+	return -1
+}
+
+// Items lists all items of a session in the order of its turns.
+func (h *Host) Items(ctx context.Context, owner string, session event.ID, p spec.Page) ([]fold.ItemOf, bool, error) {
+	if _, err := h.store.Session(ctx, owner, session); err != nil {
+		return nil, false, h.noSession(err)
+	}
+	var out []fold.ItemOf
+	turns := spec.Page{Limit: 20, Desc: p.Desc}
+	if !p.After.IsZero() {
+		// The cursor's own turn first, from behind the cursor.
+		id := event.TurnOf(p.After)
+		rest, more, err := h.TurnItems(ctx, owner, session, id, p)
+		if err != nil {
+			return nil, false, cursorFailure(store.ErrNotFound)
+		}
+		if more {
+			return rest, true, nil
+		}
+		out, turns.After = rest, id
+	}
+	for {
+		recs, more, err := h.store.Turns(ctx, session, turns)
+		if err != nil {
+			return nil, false, cursorFailure(err)
+		}
+		for _, rec := range recs {
+			t, err := h.Turn(ctx, owner, rec.ID)
+			if err != nil {
+				return nil, false, err
+			}
+			out = append(out, reversed(t.AllItems(), p.Desc)...)
+			if len(out) > p.Limit {
+				return out[:p.Limit], true, nil
+			}
+			turns.After = rec.ID
+		}
+		if !more {
+			return out, false, nil
+		}
+	}
+}
+
+// CancelTurn asks for the end of a turn and returns it as it is now. A turn that
+// has ended is returned unchanged.
+func (h *Host) CancelTurn(ctx context.Context, owner string, id event.ID) (*fold.Turn, error) {
+	rec, err := h.store.Turn(ctx, owner, id)
+	if err != nil {
+		return nil, noTurn(err)
+	}
+	if rec.State == store.TurnOpen {
+		m := &cancelTurn{owner: owner, turn: id, reply: make(chan answer[*fold.Turn], 1)}
+		h.root.Send(h.supervisor, &toSession{rec.Session, m})
+		t, err := await(ctx, h, m.reply)
+		if err != nil || t != nil {
+			return t, err
+		}
+		return h.endedTurn(ctx, rec.Session, id)
+	}
+	return h.loadTurn(ctx, rec.Session, id)
+}
+
+// ForgetTurn removes a turn's items from both wires; its id, status and usage
+// stay. A turn that has not ended is cancelled first.
+func (h *Host) ForgetTurn(ctx context.Context, owner string, id event.ID) error {
+	rec, err := h.store.Turn(ctx, owner, id)
+	if err != nil {
+		return noTurn(err)
+	}
+	if rec.State == store.TurnForgotten {
+		return event.Fail(event.TurnNotFound, "there is no such turn")
+	}
+	m := &forgetTurn{owner: owner, turn: id, reply: make(chan answer[struct{}], 1)}
+	h.root.Send(h.supervisor, &toSession{rec.Session, m})
+	_, err = await(ctx, h, m.reply)
+	return err
+}
+
+// loadSession reads a session for its actor: the nearest checkpoint and what
+// follows, and the claim of its ownership.
+func (h *Host) loadSession(ctx context.Context, id event.ID) (*store.Session, *fold.State, error) {
+	rec, err := h.store.Session(ctx, "", id)
+	if err != nil {
+		return nil, nil, storeFailure(err)
+	}
+	if rec.State == store.Deleted {
+		return rec, nil, nil
+	}
+	former := rec.Host
+	if rec.Host != h.id {
+		if rec, err = h.store.Claim(ctx, id, h.id); err != nil {
+			return nil, nil, storeFailure(err)
+		}
+	}
+	r, err := h.newReplay(ctx, id, rec.Head)
+	if err != nil {
+		return nil, nil, err
+	}
+	rec.Host = former
+	return rec, r.state, nil
+}

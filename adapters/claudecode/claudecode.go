@@ -1,0 +1,70 @@
+package claudecode
+
+import (
+	"fmt"
+
+	"github.com/agenthost/agenthost/actors/agent"
+	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/spec"
+	"github.com/agenthost/agenthost/adapters/internal/argv"
+)
+
+// Pinned is the version of the CLI that this package's facts describe.
+const Pinned = "2.1.328"
+
+// Name is the adapter's name.
+const Name = "claude-code"
+
+// Adapter is the Claude Code CLI. The zero value is ready.
+type Adapter struct{}
+
+var _ agent.Adapter = (*Adapter)(nil)
+
+// Name is "claude-code".
+func (*Adapter) Name() string { return Name }
+
+// Aliases are other names for it.
+func (*Adapter) Aliases() []string { return []string{"claude", "claude_code", "claudecode"} }
+
+// Binary is the command that the npm package installs: the native binary itself.
+func (*Adapter) Binary() string { return "claude" }
+
+// Capabilities says what the exec driver can do.
+func (*Adapter) Capabilities() agent.Capabilities {
+	return agent.Capabilities{
+		Resume: true, TextDeltas: true, MCP: true, Instructions: true, BaseURL: true, MaxTurns: true, Budget: true, Schema: true, Reasoning: true,
+		Permissions: []spec.Permissions{spec.ReadOnly, spec.WorkspaceWrite, spec.FullAccess},
+	}
+}
+
+// Validate refuses what Claude Code cannot run.
+func (a *Adapter) Validate(r *agent.Request) error {
+	if permissions(r) == nil {
+		return event.FailParam(event.PermissionUnsupported, "permissions", fmt.Sprintf("claude -p has no permission %q: use read_only, workspace_write or full_access", r.Permissions))
+	}
+	if r.Permissions == spec.FullAccess && r.Root && !r.Sandboxed {
+		return event.FailParam(event.PermissionUnsupported, "permissions", "Claude Code refuses full_access as root; run the host as another user, or set agents.claude-code.sandboxed: true if this machine is itself the sandbox")
+	}
+	if argv.Empty(r.Prompt) {
+		return event.FailParam(event.InvalidRequest, "input", "the prompt is empty")
+	}
+	if r.Native != "" && !argv.UUID(r.Native) {
+		return event.Fail(event.ResumeLost, fmt.Sprintf("the session's Claude Code id %q is no UUID", r.Native))
+	}
+	if len(r.Images) > 0 {
+		return event.FailParam(event.Unsupported, "input", "claude -p takes no images")
+	}
+	for _, name := range argv.Sorted(r.MCP) {
+		if err := spec.ValidServerName(name); err != nil {
+			return err
+		}
+	}
+	_, err := a.Invocation(r)
+	return err
+}
+
+// Invocation says how to run the turn.
+func (*Adapter) Invocation(r *agent.Request) (*agent.Invocation, error) { return build(r) }
+
+// NewParser reads one run's JSON lines.
+func (*Adapter) NewParser(r *agent.Request) agent.Parser { return NewParser(r, Name) }

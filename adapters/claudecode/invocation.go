@@ -1,0 +1,174 @@
+package claudecode
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/agenthost/agenthost/actors/agent"
+	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/spec"
+	"github.com/agenthost/agenthost/adapters/internal/argv"
+)
+
+const (
+	instructionsFile = "instructions.md"
+	mcpFile          = "mcp.json"
+	// maxRetries leaves lasting trouble to the host; the CLI's own ten take minutes.
+	maxRetries = 2
+)
+
+// quiet keeps the CLI from everything but the provider.
+var quiet = []string{
+	"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
+	"DISABLE_TELEMETRY=1",
+	"DISABLE_ERROR_REPORTING=1",
+	"DISABLE_AUTOUPDATER=1",
+	"CLAUDE_CODE_MAX_RETRIES=" + strconv.Itoa(maxRetries),
+}
+
+// permissions gives the arguments of a permission, the same for a first and a
+// resumed turn; nil for one that claude -p does not have. The tools of the request's
+// own MCP servers are allowed with each: nobody is there to be asked.
+func permissions(r *agent.Request) []string {
+	var mode, tools string
+	var allowed []string
+	switch r.Permissions {
+	case spec.ReadOnly:
+		mode, tools = "dontAsk", "Read,Grep,Glob"
+	case spec.WorkspaceWrite:
+		mode, allowed = "acceptEdits", []string{"Bash"}
+	case spec.FullAccess:
+		return []string{"--permission-mode", "bypassPermissions"}
+	default:
+		return nil
+	}
+	for _, name := range argv.Sorted(r.MCP) {
+		allowed = append(allowed, "mcp__"+name)
+	}
+	var args []string
+	if len(allowed) > 0 {
+		args = append(args, "--allowedTools", strings.Join(allowed, ","))
+	}
+	if tools != "" {
+		args = append(args, "--tools", tools)
+	}
+	// Last: the two before take every argument up to the next option.
+	return append(args, "--permission-mode", mode)
+}
+
+func build(r *agent.Request) (*agent.Invocation, error) {
+	inv := &agent.Invocation{Stdin: []byte(r.Prompt)}
+	args := []string{"-p", "--output-format", "stream-json", "--verbose", "--include-partial-messages", "--system-prompt-snapshot", "off"}
+	if r.Model != "" {
+		if err := argv.Word("model", r.Model); err != nil {
+			return nil, err
+		}
+		args = append(args, "--model", r.Model)
+	}
+	if r.Native != "" {
+		args = append(args, "--resume", r.Native)
+	}
+	if r.Instructions != "" {
+		inv.Files = append(inv.Files, agent.File{Name: instructionsFile, Data: []byte(r.Instructions)})
+		args = append(args, "--append-system-prompt-file", filepath.Join(r.Dir, instructionsFile))
+	}
+	if len(r.MCP) > 0 {
+		file, err := servers(r.MCP, inv)
+		if err != nil {
+			return nil, err
+		}
+		inv.Files = append(inv.Files, agent.File{Name: mcpFile, Data: file})
+		inv.Env = append(inv.Env, "ENABLE_TOOL_SEARCH=false") // offer the tools, not a search for them
+		args = append(args, "--mcp-config", filepath.Join(r.Dir, mcpFile), "--strict-mcp-config")
+	}
+	if r.Limits.MaxTurns > 0 {
+		args = append(args, "--max-turns", strconv.Itoa(r.Limits.MaxTurns))
+	}
+	if r.Limits.MaxUSD > 0 {
+		args = append(args, "--max-budget-usd", strconv.FormatFloat(r.Limits.MaxUSD, 'f', -1, 64))
+	}
+	if r.Text.Type == "json_schema" {
+		if err := argv.Fits("text.format.schema", string(r.Text.Schema), 0); err != nil {
+			return nil, err
+		}
+		args = append(args, "--json-schema", string(r.Text.Schema))
+	}
+	if e := effort(r.Reasoning.Effort); e != "" {
+		args = append(args, "--effort", e)
+	}
+	args = append(args, permissions(r)...)
+	inv.Args = append(args, r.ExtraArgs...)
+	environment(r, inv)
+	return inv, argv.Check(inv.Args)
+}
+
+// effort maps the neutral levels to those of --effort; the ones below low are low.
+func effort(e string) string {
+	switch e {
+	case "none", "minimal":
+		return "low"
+	}
+	return e
+}
+
+func environment(r *agent.Request, inv *agent.Invocation) {
+	inv.Env = append(inv.Env, quiet...)
+	if r.LLM.BaseURL != "" {
+		// The CLI adds /v1/messages itself.
+		base := strings.TrimSuffix(strings.TrimRight(r.LLM.BaseURL, "/"), "/v1")
+		inv.Env = append(inv.Env, "ANTHROPIC_BASE_URL="+base)
+	}
+	if r.LLM.APIKey != "" {
+		inv.Env = append(inv.Env, "ANTHROPIC_API_KEY="+r.LLM.APIKey)
+	}
+	if r.Home != "" {
+		inv.Env = append(inv.Env, "CLAUDE_CONFIG_DIR="+r.Home)
+	}
+	if r.Permissions == spec.FullAccess && r.Root && r.Sandboxed {
+		inv.Env = append(inv.Env, "IS_SANDBOX=1")
+	}
+}
+
+// servers writes the MCP configuration. Header and environment values stay out of
+// it: the CLI fills ${NAME} from its environment.
+func servers(mcp map[string]spec.MCPServer, inv *agent.Invocation) ([]byte, error) {
+	type server struct {
+		Type    string            `json:"type,omitempty"`
+		URL     string            `json:"url,omitempty"`
+		Headers map[string]string `json:"headers,omitempty"`
+		Command string            `json:"command,omitempty"`
+		Args    []string          `json:"args,omitempty"`
+		Env     map[string]string `json:"env,omitempty"`
+	}
+	var vault argv.Vault
+	byName := func(values map[string]string) map[string]string {
+		names := make(map[string]string, len(values))
+		for _, k := range argv.Sorted(values) {
+			names[k] = "${" + vault.Put(values[k]) + "}"
+		}
+		return names
+	}
+	file := struct {
+		Servers map[string]server `json:"mcpServers"`
+	}{map[string]server{}}
+	for _, name := range argv.Sorted(mcp) {
+		switch s := mcp[name]; {
+		case s.URL != "":
+			file.Servers[name] = server{Type: "http", URL: s.URL, Headers: byName(s.Headers)}
+		case s.Command != "":
+			file.Servers[name] = server{Command: s.Command, Args: s.Args, Env: byName(s.Env)}
+		default:
+			return nil, event.FailParam(event.InvalidRequest, "mcp_servers."+name, "an MCP server needs a url or a command")
+		}
+	}
+	inv.Env = append(inv.Env, vault.Env...)
+	inv.Secrets = append(inv.Secrets, vault.Values...)
+	data, err := json.Marshal(file)
+	if err != nil {
+		return nil, fmt.Errorf("write the MCP configuration: %w", err)
+	}
+	return data, nil
+}

@@ -1,0 +1,281 @@
+package claudecode
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/agenthost/agenthost/actors/agent"
+	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/adapters/internal/jsonl"
+	"github.com/agenthost/agenthost/adapters/internal/plan"
+	"github.com/agenthost/agenthost/adapters/internal/reason"
+)
+
+// Parser reads the lines of `claude -p --output-format stream-json`. Lines that say
+// nothing of their own and give no fact: blank ones, system/status,
+// system/thinking_tokens, tool_progress, an allowed rate_limit_event, the frames of
+// the provider's stream other than text and thinking, a subagent's frames, and
+// blocks that repeat what was streamed or called before.
+type Parser struct {
+	name    string // of the adapter, as the server of the CLI's own tools
+	cwd     string
+	mcp     []string // configured MCP servers
+	spent   int64    // the session's cost before this turn
+	session string
+
+	hot      hotLine
+	speech   speech
+	tools    map[string]*tool
+	order    []*tool // tools in the order of their calls
+	plan     plan.Plan
+	apiError *apiError
+	resetsAt int64
+	verdict  bool
+}
+
+// apiError is what the CLI said about the provider's refusal.
+type apiError struct {
+	Class  string // assistant.error
+	Text   string
+	Status int64
+	Type   string
+}
+
+var _ agent.Parser = (*Parser)(nil)
+
+// NewParser reads the dialect for an adapter of the given name.
+func NewParser(r *agent.Request, name string) *Parser {
+	p := &Parser{name: name, cwd: r.Workspace, tools: map[string]*tool{}}
+	for server := range r.MCP {
+		p.mcp = append(p.mcp, server)
+	}
+	if r.Native != "" {
+		p.spent = carried(r.Carry)
+	}
+	return p
+}
+
+var streamMark = []byte(`"stream_event"`)
+
+// hotLine is a line of the provider's stream: most lines are one.
+type hotLine struct {
+	Type   jsonl.Word  `json:"type"`
+	Parent jsonl.Word  `json:"parent_tool_use_id"`
+	Event  streamEvent `json:"event"`
+}
+
+type streamEvent struct {
+	Type  jsonl.Word `json:"type"`
+	Delta struct {
+		Type     jsonl.Word  `json:"type"`
+		Text     jsonl.Chunk `json:"text"`
+		Thinking jsonl.Chunk `json:"thinking"`
+	} `json:"delta"`
+	Block struct {
+		Type jsonl.Word `json:"type"`
+	} `json:"content_block"`
+	Message struct {
+		ID jsonl.Str `json:"id"`
+	} `json:"message"`
+}
+
+// Feed reads one line.
+func (p *Parser) Feed(raw []byte, out *agent.Batch) {
+	obj, ok := jsonl.Object(raw)
+	if !ok {
+		jsonl.Unknown(raw, out)
+		return
+	}
+	if bytes.Contains(obj, streamMark) {
+		p.hot = hotLine{}
+		if jsonl.Decode(obj, &p.hot) && string(p.hot.Type) == "stream_event" {
+			p.stream(raw, out)
+			return
+		}
+	}
+	var head struct {
+		Type    jsonl.Word `json:"type"`
+		Subtype jsonl.Word `json:"subtype"`
+	}
+	if !jsonl.Decode(obj, &head) {
+		jsonl.Unknown(raw, out)
+		return
+	}
+	known := false
+	switch string(head.Type) {
+	case "system":
+		known = p.system(string(head.Subtype), obj, out)
+	case "assistant":
+		known = p.assistant(obj, out)
+	case "user":
+		known = p.user(obj, out)
+	case "result":
+		known = p.result(obj, out)
+	case "rate_limit_event":
+		known = p.rateLimit(obj, out)
+	case "tool_progress":
+		known = true
+	}
+	if !known {
+		jsonl.Unknown(raw, out)
+	}
+}
+
+// stream takes a frame of the provider's stream. A subagent's are not told.
+func (p *Parser) stream(raw []byte, out *agent.Batch) {
+	if len(p.hot.Parent) > 0 {
+		return
+	}
+	switch e := &p.hot.Event; string(e.Type) {
+	case "content_block_delta":
+		switch string(e.Delta.Type) {
+		case "text_delta":
+			p.speech.piece(text, e.Delta.Text.Text(out), out)
+		case "thinking_delta":
+			p.speech.piece(thinking, e.Delta.Thinking.Text(out), out)
+		}
+	case "content_block_start":
+		switch string(e.Block.Type) {
+		case "text":
+			p.speech.start(text, out)
+		case "thinking":
+			p.speech.start(thinking, out)
+		default:
+			p.speech.start(other, out)
+		}
+	case "message_start":
+		p.speech.begin(string(e.Message.ID), out)
+	case "message_stop":
+		p.speech.close(out)
+	case "content_block_stop", "message_delta", "ping":
+	default:
+		jsonl.Unknown(raw, out)
+	}
+}
+
+// system takes a line about the run itself.
+func (p *Parser) system(subtype string, obj []byte, out *agent.Batch) bool {
+	var l struct {
+		SessionID jsonl.Str       `json:"session_id"`
+		Content   jsonl.Str       `json:"content"`
+		Message   jsonl.Str       `json:"message"`
+		ToolUseID jsonl.Str       `json:"tool_use_id"`
+		ToolName  jsonl.Str       `json:"tool_name"`
+		Attempt   jsonl.Num       `json:"attempt"`
+		Max       jsonl.Num       `json:"max_retries"`
+		DelayMS   jsonl.Num       `json:"retry_delay_ms"`
+		Status    jsonl.Num       `json:"error_status"`
+		Error     jsonl.Str       `json:"error"`
+		Servers   json.RawMessage `json:"mcp_servers"`
+	}
+	switch subtype {
+	case "status", "thinking_tokens":
+		return true
+	}
+	if !jsonl.Decode(obj, &l) {
+		return false
+	}
+	switch subtype {
+	case "init":
+		p.init(string(l.SessionID), l.Servers, out)
+		return l.SessionID != ""
+	case "api_retry":
+		notice(out, fmt.Sprintf("provider retry %d of %d in %d ms: %s %d", l.Attempt, l.Max, l.DelayMS, l.Error, l.Status))
+		return true
+	case "permission_denied":
+		if !p.denied(string(l.ToolUseID), string(l.Message), out) {
+			notice(out, fmt.Sprintf("permission denied for %s: %s", l.ToolName, l.Message))
+		}
+		return true
+	}
+	if l.Content == "" {
+		return false
+	}
+	notice(out, subtype+": "+string(l.Content))
+	return true
+}
+
+func (p *Parser) init(id string, servers json.RawMessage, out *agent.Batch) {
+	if id == "" {
+		return
+	}
+	p.session = id
+	out.Add(agent.Fact{Kind: agent.FactSession, Text: id})
+	var l struct {
+		Servers []struct {
+			Name   jsonl.Str `json:"name"`
+			Status jsonl.Str `json:"status"`
+		} `json:"s"`
+	}
+	if jsonl.Null(servers) || !jsonl.Decode(append(append([]byte(`{"s":`), servers...), '}'), &l) {
+		return
+	}
+	for _, s := range l.Servers {
+		if s.Status == "failed" {
+			notice(out, fmt.Sprintf("MCP server %s: %s", s.Name, s.Status))
+		}
+	}
+}
+
+// rateLimit remembers when a provider limit ends.
+func (p *Parser) rateLimit(obj []byte, out *agent.Batch) bool {
+	var l struct {
+		Info struct {
+			Status   jsonl.Str `json:"status"`
+			ResetsAt jsonl.Num `json:"resetsAt"`
+		} `json:"rate_limit_info"`
+	}
+	if !jsonl.Decode(obj, &l) || l.Info.Status == "" {
+		return false
+	}
+	if l.Info.Status != "allowed" {
+		p.resetsAt = int64(l.Info.ResetsAt)
+		notice(out, fmt.Sprintf("provider rate limit: %s", l.Info.Status))
+	}
+	return true
+}
+
+func notice(out *agent.Batch, text string) {
+	out.Add(agent.Fact{Kind: agent.FactNotice, Text: text})
+}
+
+// flush closes what only the end of the turn, or of the output, closes.
+func (p *Parser) flush(out *agent.Batch) {
+	p.speech.close(out)
+	p.plan.Close(out)
+	for _, t := range p.order {
+		if t.held && !t.done {
+			t.done = true
+			item := t.item
+			item.Status = event.Incomplete
+			out.Add(agent.Fact{Kind: agent.FactDone, Key: t.id, Item: &item})
+		}
+	}
+}
+
+// Close gives the verdict that only the exit tells: the CLI refused to start, or
+// ended after an API error without a result.
+func (p *Parser) Close(exit agent.Exit, out *agent.Batch) {
+	p.flush(out)
+	if p.verdict || exit.Signal != "" || exit.Code == 0 && p.apiError == nil {
+		return
+	}
+	var f *event.Failure
+	if p.apiError != nil {
+		f = p.failure(&resultLine{})
+	} else {
+		text := strings.TrimSpace(exit.Stderr)
+		code := reason.Code(text, "")
+		if strings.Contains(text, "root/sudo privileges") {
+			code = event.InvalidRequest
+		}
+		if code == "" {
+			return // the turn tells exit status and stderr as they are
+		}
+		f = reason.Failure(code, fmt.Sprintf("%s (exit status %d)", text, exit.Code))
+	}
+	p.verdict = true
+	out.Add(agent.Fact{Kind: agent.FactVerdict, Verdict: &agent.Verdict{Final: true, Outcome: event.Failed, Failure: f}})
+}

@@ -1,0 +1,76 @@
+package codex
+
+import (
+	"fmt"
+
+	"github.com/agenthost/agenthost/actors/agent"
+	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/spec"
+	"github.com/agenthost/agenthost/adapters/internal/argv"
+)
+
+// Pinned is the version of the CLI that this package's facts describe.
+const Pinned = "0.169.0"
+
+// Name is the adapter's name.
+const Name = "codex"
+
+// Adapter is the Codex CLI. The zero value is ready.
+type Adapter struct{}
+
+var (
+	_ agent.Adapter = (*Adapter)(nil)
+	_ agent.Locator = (*Adapter)(nil)
+)
+
+// Name is "codex".
+func (*Adapter) Name() string { return Name }
+
+// Aliases are other names for it.
+func (*Adapter) Aliases() []string { return []string{"codex-cli"} }
+
+// Binary is the command that the npm package installs.
+func (*Adapter) Binary() string { return "codex" }
+
+// Capabilities says what the exec driver can do. Its JSON has whole messages only
+// and no limit on the inner loop.
+func (*Adapter) Capabilities() agent.Capabilities {
+	return agent.Capabilities{
+		Resume: true, MCP: true, Instructions: true, BaseURL: true, Schema: true, Images: true, Reasoning: true,
+		Permissions: []spec.Permissions{spec.ReadOnly, spec.WorkspaceWrite, spec.FullAccess},
+		Confined:    true,
+	}
+}
+
+// Validate refuses what Codex cannot run.
+func (a *Adapter) Validate(r *agent.Request) error {
+	if sandbox(r.Permissions) == nil {
+		return event.FailParam(event.PermissionUnsupported, "permissions", fmt.Sprintf("codex exec has no permission %q: use read_only, workspace_write or full_access", r.Permissions))
+	}
+	if argv.Empty(r.Prompt) {
+		return event.FailParam(event.InvalidRequest, "input", "the prompt is empty")
+	}
+	if r.Native != "" && !argv.UUID(r.Native) {
+		return event.Fail(event.ResumeLost, fmt.Sprintf("the session's codex thread id %q is no UUID; codex would silently start a new thread", r.Native))
+	}
+	if w := r.LLM.WireAPI; w != "" && w != "responses" {
+		return event.FailParam(event.InvalidRequest, "llm.wire_api", fmt.Sprintf("codex speaks wire_api responses only, not %q", w))
+	}
+	for _, name := range argv.Sorted(r.MCP) {
+		if err := spec.ValidServerName(name); err != nil {
+			return err
+		}
+	}
+	_, err := a.Invocation(r)
+	return err
+}
+
+// Invocation says how to run the turn.
+func (*Adapter) Invocation(r *agent.Request) (*agent.Invocation, error) { return build(r) }
+
+// NewParser reads one run's JSON lines.
+func (*Adapter) NewParser(r *agent.Request) agent.Parser {
+	p := NewParser(r, Name)
+	p.strict = true
+	return p
+}

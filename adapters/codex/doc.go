@@ -1,0 +1,19 @@
+// Package codex runs the Codex CLI with the exec driver: one `codex exec --json`
+// a turn. Its facts were taken from version 0.169.0 (Pinned).
+//
+// What to know:
+//
+//   - Permissions are configuration overrides (-c sandbox_mode), because `exec
+//     resume` has no --sandbox flag: a first and a resumed turn get the same.
+//   - Instructions are one command-line argument, and Linux takes at most 128 KiB
+//     in one. Codex reads developer instructions from nowhere else that a resumed
+//     turn also reads, so longer ones are refused before anything is spawned.
+//   - The usage that Codex reports is the thread's total, also across resumes. The
+//     parser reports the difference; the total travels in Verdict.Carry.
+//   - A thread id that Codex does not take for one silently starts a new thread.
+//     Ids are checked before, and a thread that announces another id than the one
+//     asked for is a lost conversation: the turn fails, and the announced thread is
+//     what the session goes on with.
+//   - Secrets reach the CLI by environment. Its tool shells do not see names with
+//     KEY, SECRET or TOKEN in them (shell_environment_policy).
+package codex

@@ -1,0 +1,111 @@
+package command
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agenthost/agenthost/actors/agent"
+	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/spec"
+	"github.com/agenthost/agenthost/adapters/claudecode"
+	"github.com/agenthost/agenthost/adapters/codex"
+	"github.com/agenthost/agenthost/adapters/internal/argv"
+)
+
+// Adapter is one declared CLI.
+type Adapter struct {
+	name string
+	cfg  Config
+}
+
+var _ agent.Adapter = (*Adapter)(nil)
+
+// New checks a definition. The error names the key at fault (*KeyError).
+func New(name string, cfg Config) (*Adapter, error) {
+	if !validName.MatchString(name) {
+		return nil, fmt.Errorf("adapter name %q does not match %s", name, validName)
+	}
+	cfg.Command, cfg.Resume.Args, cfg.Aliases = slices.Clone(cfg.Command), slices.Clone(cfg.Resume.Args), slices.Clone(cfg.Aliases)
+	if err := cfg.check(); err != nil {
+		return nil, fmt.Errorf("adapter %s: %w", name, err)
+	}
+	return &Adapter{name: name, cfg: cfg}, nil
+}
+
+// Name is the name it was declared with.
+func (a *Adapter) Name() string { return a.name }
+
+// Aliases are the declared ones.
+func (a *Adapter) Aliases() []string { return slices.Clone(a.cfg.Aliases) }
+
+// Binary is the first element of command.
+func (a *Adapter) Binary() string { return a.cfg.Command[0] }
+
+// Capabilities follow from the definition.
+func (a *Adapter) Capabilities() agent.Capabilities {
+	return agent.Capabilities{
+		Resume:       a.resumes(),
+		TextDeltas:   a.cfg.Output.Format == formatText || a.cfg.Output.Format == formatClaude || a.cfg.JSONL.Text != "",
+		Instructions: true,
+		BaseURL:      a.cfg.LLMEnv.BaseURL != "",
+		Permissions:  []spec.Permissions{spec.WorkspaceWrite, spec.FullAccess},
+	}
+}
+
+// resumes reports whether a later turn goes on where the one before ended.
+func (a *Adapter) resumes() bool { return len(a.cfg.Resume.Args) > 0 }
+
+// Validate refuses what the definition has no place for.
+func (a *Adapter) Validate(r *agent.Request) error {
+	if !slices.Contains(a.Capabilities().Permissions, r.Permissions) {
+		return event.FailParam(event.PermissionUnsupported, "permissions", fmt.Sprintf("%s cannot be held to %q: a command adapter has workspace_write and full_access", a.name, r.Permissions))
+	}
+	switch {
+	case argv.Empty(r.Prompt):
+		return event.FailParam(event.InvalidRequest, "input", "the prompt is empty")
+	case len(r.MCP) > 0:
+		return event.FailParam(event.Unsupported, "mcp_servers", a.name+" is a command adapter and takes no MCP servers")
+	case r.Text.Type == "json_schema":
+		return event.FailParam(event.Unsupported, "text.format", a.name+" is a command adapter and has no structured output")
+	case len(r.Images) > 0:
+		return event.FailParam(event.Unsupported, "input", a.name+" is a command adapter and takes no images")
+	case r.Model != "" && !a.takesModel():
+		return event.FailParam(event.Unsupported, "model", fmt.Sprintf("%s is a command adapter without a place for a model; name %q itself, or give its definition {model} or llm_env.model", a.name, a.name))
+	}
+	if err := argv.Word("model", r.Model); err != nil {
+		return err
+	}
+	if strings.HasPrefix(r.Native, "-") {
+		return event.Fail(event.ResumeLost, fmt.Sprintf("the session id %q of %s would be read as an option", r.Native, a.name))
+	}
+	_, err := a.Invocation(r)
+	return err
+}
+
+// NewParser reads the declared format.
+func (a *Adapter) NewParser(r *agent.Request) agent.Parser {
+	own := *r
+	if !a.resumes() {
+		own.Native, own.Carry = "", nil
+	}
+	switch a.cfg.Output.Format {
+	case formatCodex:
+		return codex.NewParser(&own, a.name)
+	case formatClaude:
+		return claudecode.NewParser(&own, a.name)
+	case formatJSONL:
+		return newLines(&a.cfg, a.implied(r))
+	default:
+		return &plain{session: a.implied(r)}
+	}
+}
+
+// implied is the session id of a CLI that finds its conversation by itself: ours.
+// It is "" for one that tells its own.
+func (a *Adapter) implied(r *agent.Request) string {
+	if !a.resumes() || a.cfg.sessionPath() != "" {
+		return ""
+	}
+	return r.Session.Hex()
+}

@@ -1,0 +1,240 @@
+package config
+
+import (
+	"fmt"
+	"net"
+	"path/filepath"
+	"regexp"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+var (
+	adapterName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,39}$`)
+	tokenID     = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+)
+
+func tokenKey(i int) string { return fmt.Sprintf("auth.tokens[%d]", i) }
+
+// check judges the settings as a whole, after every source has been read.
+func (l *loader) check() {
+	c := l.cfg
+	c.StateDir, c.ToolsDir = l.home(c.StateDir), l.home(c.ToolsDir)
+	c.Environments.Workspace = l.home(c.Environments.Workspace)
+	if c.StateDir == "" {
+		l.fault("state_dir", "", "is empty", "name a directory")
+	}
+	l.checkTokens()
+	l.checkListen()
+	l.checkRuntimes()
+	l.checkDefault()
+	l.checkUnbuilt()
+	l.definitions()
+}
+
+func (l *loader) checkTokens() {
+	ids, values := map[string]bool{}, map[string]string{}
+	for i := range l.cfg.Auth.Tokens {
+		t, key := &l.cfg.Auth.Tokens[i], tokenKey(i)
+		if !tokenID.MatchString(t.ID) {
+			l.fault(key+".id", t.ID, "is not a principal's id", "use 1 to 64 of A-Z a-z 0-9 . _ -")
+		} else if ids[t.ID] {
+			l.fault(key+".id", t.ID, "is used twice", "give every token an id of its own")
+		}
+		ids[t.ID] = true
+		for j, r := range t.Roles {
+			if r == "" {
+				l.fault(fmt.Sprintf("%s.roles[%d]", key, j), "", "is empty", "name a role, such as dev or admin")
+			}
+		}
+		if t.Value == "" && !l.fillToken(t, key) {
+			continue
+		}
+		if other, twice := values[t.Value]; twice {
+			l.fault(key, "", "holds the same token as "+other, "give every principal a token of its own")
+		}
+		values[t.Value] = t.ID
+	}
+}
+
+// fillToken reads the token's variable.
+func (l *loader) fillToken(t *Token, key string) bool {
+	at := key + ".token_env"
+	if !variableName.MatchString(t.TokenEnv) {
+		l.fault(at, "", "is not the name of a variable", "put the token into a variable and name that one here")
+		return false
+	}
+	t.Value = l.env[t.TokenEnv]
+	if t.Value == "" {
+		l.fault(at, t.TokenEnv, "is not set", "set that variable to the token")
+		return false
+	}
+	if len(t.Value) < minToken {
+		l.fault(at, t.TokenEnv, fmt.Sprintf("holds a token of %d characters", len(t.Value)), fmt.Sprintf("use %d or more, such as the output of: openssl rand -hex 32", minToken))
+		return false
+	}
+	return true
+}
+
+func (l *loader) checkListen() {
+	host, port, err := net.SplitHostPort(l.cfg.Listen)
+	if err != nil {
+		l.fault("listen", l.cfg.Listen, "is not an address", "write HOST:PORT, such as 127.0.0.1:9000 or [::1]:9000")
+		return
+	}
+	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
+		l.fault("listen", l.cfg.Listen, "has no port from 0 to 65535", "write HOST:PORT, such as 127.0.0.1:9000")
+		return
+	}
+	if len(l.cfg.Auth.Tokens) == 0 && !l.cfg.Auth.AllowAnonymous && !Loopback(host) {
+		l.fault("listen", l.cfg.Listen, "is reachable from other machines and no token is set",
+			"set ABX_SERVER_TOKEN or auth.tokens; or, behind a gateway that guards it, auth.allow_anonymous: true")
+	}
+}
+
+// Loopback reports whether host names this machine only.
+func Loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// names are the adapters of the configuration, sorted.
+func (a *Agents) names() []string {
+	names := make([]string, 0, len(a.Runtimes))
+	for name := range a.Runtimes {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	return names
+}
+
+func (l *loader) checkRuntimes() {
+	for _, name := range l.cfg.Agents.names() {
+		r, key := l.cfg.Agents.Runtimes[name], "agents."+name
+		switch {
+		case contains(BuiltIn, name):
+			if r.Adapter != "" && r.Adapter != name {
+				l.fault(key+".adapter", r.Adapter, "cannot replace a built-in adapter", "choose another name for it")
+			}
+			l.refuseCommandKeys(key)
+		case r.Adapter != "command":
+			remedy := "an adapter of your own needs adapter: command"
+			if n := nearest(name, append([]string{"default"}, BuiltIn...)); n != "" {
+				remedy = fmt.Sprintf("did you mean %q? %s", n, remedy)
+			}
+			l.fault(key, "", "no such adapter", remedy)
+			continue
+		default:
+			l.checkCommand(name, r)
+		}
+		for i, v := range r.PassthroughEnv {
+			if !variableName.MatchString(v) || strings.HasPrefix(v, "LD_") || strings.HasPrefix(v, "DYLD_") ||
+				strings.HasPrefix(v, "AGENTHOST_") || strings.HasPrefix(v, "ABX_SERVER_") {
+				l.fault(fmt.Sprintf("%s.passthrough_env[%d]", key, i), v, "cannot be passed to a CLI", "name a variable other than LD_*, DYLD_*, AGENTHOST_* and ABX_SERVER_*")
+			}
+		}
+		names := map[string]string{".llm.api_key_env": r.LLM.APIKeyEnv, ".llm.base_url_env": r.LLM.BaseURLEnv}
+		for _, at := range sortedKeys(names) {
+			if names[at] != "" && !variableName.MatchString(names[at]) {
+				l.fault(key+at, "", "is not the name of a variable", "put the value into a variable and name that one here")
+			}
+		}
+	}
+}
+
+// refuseCommandKeys names keys of adapter: command on a built-in adapter.
+func (l *loader) refuseCommandKeys(key string) {
+	for _, k := range []string{"command", "prompt", "output", "resume", "llm_env"} {
+		if _, given := l.origins[key+"."+k]; given {
+			l.fault(key+"."+k, "", "belongs to adapter: command only", "remove it")
+		}
+	}
+}
+
+func (l *loader) checkCommand(name string, r *Runtime) {
+	key := "agents." + name
+	if !adapterName.MatchString(name) || contains([]string{"none", "command"}, name) || l.src.Aliases[name] != "" {
+		l.fault(key, "", "cannot be an adapter's name", "use 1 to 40 of a-z 0-9 -, not none, command or another adapter's alias")
+	}
+	if !l.cfg.allowCommand {
+		l.fault(key, "", "ABX_AGENTS_ALLOW_COMMAND=0 forbids adapters of one's own", "remove it, or unset that variable")
+	}
+	if len(r.Command) == 0 || r.Command[0] == "" {
+		l.fault(key+".command", "", "is empty", `write the program and its arguments: [aider, --message, "{prompt}"]`)
+		return
+	}
+	if r.Prompt == "argv" && !strings.Contains(strings.Join(r.Command[1:], "\x00"), "{prompt}") {
+		l.fault(key+".command", "", "has no {prompt}", `add an element "{prompt}", or set prompt: stdin`)
+	}
+	if r.Output.Format != "jsonl" {
+		o := r.Output
+		paths := map[string]string{"text_path": o.TextPath, "message_path": o.MessagePath, "error_path": o.ErrorPath, "session_path": o.SessionPath, "usage_path": o.UsagePath, "done_path": o.DonePath}
+		for _, k := range sortedKeys(paths) {
+			if paths[k] != "" {
+				l.fault(key+".output."+k, paths[k], "belongs to format: jsonl only", "remove it, or set format: jsonl")
+			}
+		}
+	}
+	if _, given := l.origins[key+".binary"]; given {
+		l.fault(key+".binary", r.Binary, "is not used with adapter: command", "the program is the first element of command")
+	}
+}
+
+func (l *loader) checkDefault() {
+	name := l.cfg.Agents.Default
+	if name == "" {
+		name = "none"
+	}
+	if real := l.src.Aliases[name]; real != "" {
+		name = real
+	}
+	if l.cfg.Agents.Runtimes[name] == nil && name != "none" {
+		l.fault("agents.default", name, "is no adapter here", suggest(name, append(l.cfg.Agents.names(), "none")))
+	}
+	l.cfg.Agents.Default = name
+}
+
+// checkUnbuilt refuses settings whose feature does not exist yet, so that nobody
+// believes they are protected by them.
+func (l *loader) checkUnbuilt() {
+	c, d := l.cfg, Default(l.src.Home, l.src.Root)
+	unbuilt := func(key, value, remedy string) {
+		l.fault(key, value, "asks for a feature that is not built yet", remedy)
+	}
+	if c.Store.Kind == "postgres" {
+		unbuilt("store.kind", c.Store.Kind, "use embedded")
+	}
+	if c.Environments.Hosted == "docker" {
+		unbuilt("environments.hosted", c.Environments.Hosted, "use local or off")
+	}
+	if len(c.Policy) > 0 {
+		unbuilt("policy", "", "remove it: without one, roles dev and admin may do everything and others nothing")
+	}
+	if c.Limits.MaxWaitingProcesses != d.Limits.MaxWaitingProcesses {
+		unbuilt("limits.max_waiting_processes", strconv.Itoa(c.Limits.MaxWaitingProcesses), "remove it")
+	}
+	if c.Limits.ToolResultTimeout != d.Limits.ToolResultTimeout {
+		unbuilt("limits.tool_result_timeout", c.Limits.ToolResultTimeout.String(), "remove it")
+	}
+	if c.Limits.SessionTTL != d.Limits.SessionTTL {
+		unbuilt("limits.session_ttl", c.Limits.SessionTTL.String(), "remove it; DELETE ends a session")
+	}
+	if c.Limits.StoreMaxBytes != 0 {
+		unbuilt("limits.store_max_bytes", c.Limits.StoreMaxBytes.String(), "remove it; min_free_disk guards the disk")
+	}
+	for _, name := range c.Agents.names() {
+		r, key := c.Agents.Runtimes[name], "agents."+name
+		if r.Driver == "persistent" {
+			unbuilt(key+".driver", r.Driver, "use auto or exec")
+		}
+		if r.Permissions == "ask" {
+			unbuilt(key+".permissions", r.Permissions, "use read_only, workspace_write or full_access")
+		}
+	}
+}
+
+// absolute reports whether an agent can work in path.
+func absolute(path string) bool {
+	return filepath.IsAbs(path) && filepath.Clean(path) == strings.TrimSuffix(path, "/") || path == "/"
+}

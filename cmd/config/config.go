@@ -1,0 +1,299 @@
+package config
+
+import (
+	"time"
+
+	"github.com/agenthost/agenthost/actors/spec"
+)
+
+// Config is every setting. The yaml tag is the key; help is what flags and
+// messages say; enum lists the only values; keep leaves ${VAR} in place for the
+// host to fill at spawn; secret keeps a value out of messages.
+type Config struct {
+	Listen       string       `yaml:"listen" help:"address to serve on; port 0 picks one and logs it"`
+	StateDir     string       `yaml:"state_dir" help:"directory of sessions, journal and homes, 0700"`
+	ToolsDir     string       `yaml:"tools_dir" help:"directory searched for agent CLIs before PATH"`
+	Groups       []string     `yaml:"groups" enum:"agents" help:"groups of routes that are served"`
+	Log          Log          `yaml:"log"`
+	Auth         Auth         `yaml:"auth"`
+	Limits       Limits       `yaml:"limits"`
+	Stream       Stream       `yaml:"stream"`
+	Store        Store        `yaml:"store"`
+	Environments Environments `yaml:"environments"`
+	Agents       Agents       `yaml:"agents"`
+	Definitions  []Definition `yaml:"definitions"`
+	Policy       []Statement  `yaml:"policy"`
+
+	// LockDefinitions refuses writes of saved agents; only ABX_AGENTS_LOCK_DEFINITIONS
+	// sets it.
+	LockDefinitions bool `yaml:"-"`
+	// Ephemeral keeps sessions in memory only; only ABX_AGENTS_PERSIST=0 sets it.
+	Ephemeral bool `yaml:"-"`
+	// File is the file that was read, "" without one.
+	File string `yaml:"-"`
+
+	allowCommand bool
+	// reference are the agents of ABX_AGENTS_CONFIG.
+	reference     []located[referenceAgent]
+	referenceFile string
+	saved         []spec.Agent
+}
+
+// Log says what is logged and how.
+type Log struct {
+	Level  string `yaml:"level" enum:"debug,info,warn,error" help:"least severe level that is logged"`
+	Format string `yaml:"format" enum:"text,json" help:"form of a log line on standard error"`
+}
+
+// Auth is who may come in.
+type Auth struct {
+	AllowAnonymous bool    `yaml:"allow_anonymous" help:"serve a non-loopback address without a token; a gateway must guard it"`
+	Tokens         []Token `yaml:"tokens"`
+}
+
+// Token is a principal and the variable that holds its token.
+type Token struct {
+	ID       string   `yaml:"id"`
+	Roles    []string `yaml:"roles"`
+	TokenEnv string   `yaml:"token_env" secret:"true"`
+
+	// Value is the token itself, filled at load; it has no key.
+	Value string `yaml:"-"`
+}
+
+// Limits bound what the host does.
+type Limits struct {
+	MaxConcurrentTurns  int           `yaml:"max_concurrent_turns" help:"turns running at once; 0 is max(4, 4 x cores)"`
+	MaxQueue            int           `yaml:"max_queue" min:"1" help:"inputs waiting in one session"`
+	MaxWaitingTurns     int           `yaml:"max_waiting_turns" min:"1" help:"turns waiting in the whole host"`
+	MaxWaitingProcesses int           `yaml:"max_waiting_processes" min:"1" help:"turns that wait for their caller with a live CLI"`
+	MaxSessions         int           `yaml:"max_sessions" min:"1" help:"sessions kept"`
+	SessionTTL          time.Duration `yaml:"session_ttl" min:"1" help:"idle time after which a session is evicted"`
+	PassivateAfter      time.Duration `yaml:"passivate_after" min:"1" help:"idle time after which a session leaves memory"`
+	TurnTimeout         time.Duration `yaml:"turn_timeout" min:"1" help:"longest turn"`
+	IdleTimeout         time.Duration `yaml:"idle_timeout" min:"1" help:"longest silence of a CLI with no open tool"`
+	ToolResultTimeout   time.Duration `yaml:"tool_result_timeout" min:"1" help:"longest wait for a caller's tool result"`
+	SettleQuiet         time.Duration `yaml:"settle_quiet" min:"1" help:"silence after a tentative terminal line that settles the turn"`
+	Linger              time.Duration `yaml:"linger" min:"1" help:"time a CLI may live after its turn has settled"`
+	InterruptGrace      time.Duration `yaml:"interrupt_grace" min:"1" help:"time after SIGINT before SIGTERM"`
+	TerminateGrace      time.Duration `yaml:"terminate_grace" min:"1" help:"time after SIGTERM before SIGKILL"`
+	MaxLineBytes        Size          `yaml:"max_line_bytes" min:"4096" help:"longest line read from a CLI"`
+	MaxItemBytes        Size          `yaml:"max_item_bytes" min:"4096" help:"largest text of one item"`
+	MaxOutputBytes      Size          `yaml:"max_output_bytes" min:"4096" help:"most output of one turn"`
+	MaxBodyBytes        Size          `yaml:"max_body_bytes" min:"4096" help:"largest request body"`
+	MaxSubscribers      int           `yaml:"max_subscribers" min:"1" help:"streams of one session"`
+	JournalMaxBytes     Size          `yaml:"journal_max_bytes" min:"65536" help:"largest journal of one session"`
+	StoreMaxBytes       Size          `yaml:"store_max_bytes" help:"largest store; 0 is no bound"`
+	MinFreeDisk         Size          `yaml:"min_free_disk" help:"free disk below which no input is accepted"`
+	MinAvailableMemory  Size          `yaml:"min_available_memory" help:"available memory below which no further turn starts"`
+	DrainTimeout        time.Duration `yaml:"drain_timeout" help:"time that running turns get at a stop"`
+}
+
+// Stream is about event streams.
+type Stream struct {
+	Heartbeat    time.Duration `yaml:"heartbeat" min:"1" help:"time between heartbeats of a quiet stream"`
+	WriteTimeout time.Duration `yaml:"write_timeout" min:"1" help:"time after which a reader that reads nothing is closed"`
+}
+
+// Store is where sessions are kept.
+type Store struct {
+	Kind string `yaml:"kind" enum:"embedded,postgres" help:"kind of store"`
+}
+
+// Environments is where agents work.
+type Environments struct {
+	Hosted    string `yaml:"hosted" enum:"local,off,docker" help:"how openai_hosted environments are provided"`
+	Workspace string `yaml:"workspace" help:"directory of sessions that name none; empty is a private one per session"`
+}
+
+// Agents is the adapters by name.
+type Agents struct {
+	Default  string              `yaml:"default" help:"adapter of requests that pin none; none means that a request must"`
+	Runtimes map[string]*Runtime `yaml:",rest"`
+}
+
+// Runtime is how one adapter is run.
+type Runtime struct {
+	Adapter           string   `yaml:"adapter"`
+	Binary            string   `yaml:"binary" help:"program: a name in tools_dir or PATH, or an absolute path"`
+	Driver            string   `yaml:"driver" enum:"auto,exec,persistent" help:"one process a turn (exec) or a long-lived one"`
+	Home              string   `yaml:"home" enum:"auto,private,inherit" help:"the CLI's own state: the user's or a private one"`
+	Permissions       string   `yaml:"permissions" enum:"read_only,workspace_write,full_access,ask" help:"permissions of agents that name none"`
+	PermissionsStrict bool     `yaml:"permissions_strict" help:"refuse permissions that the CLI cannot enforce itself"`
+	Sandboxed         bool     `yaml:"sandboxed" help:"this machine is itself the sandbox"`
+	LLM               LLM      `yaml:"llm"`
+	PassthroughEnv    []string `yaml:"passthrough_env"`
+	ExtraArgs         []string `yaml:"extra_args"`
+
+	// The rest belongs to adapter: command.
+	Command []string `yaml:"command"`
+	Prompt  string   `yaml:"prompt" enum:"argv,stdin"`
+	Output  Output   `yaml:"output"`
+	Resume  Resume   `yaml:"resume"`
+	LLMEnv  LLMEnv   `yaml:"llm_env"`
+}
+
+// LLM names the variables that hold a CLI's provider.
+type LLM struct {
+	BaseURLEnv string `yaml:"base_url_env" secret:"true" help:"variable that holds the provider's URL"`
+	APIKeyEnv  string `yaml:"api_key_env" secret:"true" help:"variable that holds the provider's key"`
+	WireAPI    string `yaml:"wire_api" enum:"responses" help:"wire of the provider"`
+}
+
+// Output says what a declarative adapter's CLI prints. The paths belong to the
+// format jsonl.
+type Output struct {
+	Format      string `yaml:"format" enum:"text,jsonl,jsonl-codex,jsonl-claude"`
+	TextPath    string `yaml:"text_path"`
+	MessagePath string `yaml:"message_path"`
+	ErrorPath   string `yaml:"error_path"`
+	SessionPath string `yaml:"session_path"`
+	UsagePath   string `yaml:"usage_path"`
+	DonePath    string `yaml:"done_path"`
+}
+
+// Resume says how a declarative adapter's CLI goes on with a session.
+type Resume struct {
+	Args          []string `yaml:"args"`
+	SessionIDFrom string   `yaml:"session_id_from"`
+}
+
+// LLMEnv names the variables in which a declarative adapter's CLI expects its
+// provider.
+type LLMEnv struct {
+	APIKey  string `yaml:"api_key" secret:"true"`
+	BaseURL string `yaml:"base_url"`
+	Model   string `yaml:"model"`
+}
+
+// Definition is a saved agent of the configuration.
+type Definition struct {
+	Name         string               `yaml:"name"`
+	Runtime      string               `yaml:"runtime"`
+	Model        string               `yaml:"model"`
+	Instructions string               `yaml:"instructions"`
+	Workspace    Workspace            `yaml:"workspace"`
+	Env          map[string]string    `yaml:"env"`
+	Secrets      map[string]string    `yaml:"secrets" keep:"true" secret:"true"`
+	MCPServers   map[string]MCPServer `yaml:"mcp_servers"`
+	Permissions  string               `yaml:"permissions" enum:"read_only,workspace_write,full_access,ask"`
+	Limits       DefinitionLimits     `yaml:"limits"`
+}
+
+// Workspace is where a defined agent works.
+type Workspace struct {
+	Path string `yaml:"path"`
+	Git  Git    `yaml:"git"`
+}
+
+// Git is a repository to clone into a workspace.
+type Git struct {
+	URL   string `yaml:"url"`
+	Ref   string `yaml:"ref"`
+	Token string `yaml:"token" keep:"true" secret:"true"`
+}
+
+// MCPServer is a tool server of a defined agent.
+type MCPServer struct {
+	URL     string            `yaml:"url"`
+	Headers map[string]string `yaml:"headers" keep:"true" secret:"true"`
+	Command string            `yaml:"command"`
+	Args    []string          `yaml:"args"`
+	Env     map[string]string `yaml:"env" keep:"true" secret:"true"`
+}
+
+// DefinitionLimits bound the turns of a defined agent; 0 is the host's own.
+type DefinitionLimits struct {
+	TurnTimeout  time.Duration `yaml:"turn_timeout"`
+	IdleTimeout  time.Duration `yaml:"idle_timeout"`
+	MaxTurns     int           `yaml:"max_turns"`
+	MaxBudgetUSD float64       `yaml:"max_budget_usd"`
+}
+
+// Statement is one statement of the policy.
+type Statement struct {
+	Allow      []string        `yaml:"allow"`
+	Deny       []string        `yaml:"deny"`
+	Principals []string        `yaml:"principals"`
+	Limits     StatementLimits `yaml:"limits"`
+	Scope      Scope           `yaml:"scope"`
+}
+
+// StatementLimits bound what a statement allows.
+type StatementLimits struct {
+	Concurrency       int `yaml:"concurrency"`
+	RequestsPerMinute int `yaml:"requests_per_minute"`
+}
+
+// Scope narrows the agents that a statement allows.
+type Scope struct {
+	Workdir     string        `yaml:"workdir"`
+	Permissions string        `yaml:"permissions" enum:"read_only,workspace_write,full_access,ask"`
+	Models      []string      `yaml:"models"`
+	MaxTurns    int           `yaml:"max_turns"`
+	Timeout     time.Duration `yaml:"timeout"`
+}
+
+// BuiltIn are the adapters that need no declaration.
+var BuiltIn = []string{"claude-code", "codex"}
+
+// Default is what holds when nothing is set. home is the user's directory, root
+// says that the host runs as uid 0.
+func Default(home string, root bool) *Config {
+	state := home + "/.local/state/agenthost"
+	if root {
+		state = "/var/lib/agenthost"
+	}
+	codex, claude := defaultRuntime("codex"), defaultRuntime("claude")
+	return &Config{
+		Listen:   "127.0.0.1:9000",
+		StateDir: state,
+		ToolsDir: home + "/.local/share/agenthost/tools",
+		Groups:   []string{"agents"},
+		Log:      Log{Level: "info", Format: "text"},
+		Limits: Limits{
+			MaxQueue:            32,
+			MaxWaitingTurns:     10000,
+			MaxWaitingProcesses: 64,
+			MaxSessions:         1000000,
+			SessionTTL:          720 * time.Hour,
+			PassivateAfter:      time.Minute,
+			TurnTimeout:         30 * time.Minute,
+			IdleTimeout:         5 * time.Minute,
+			ToolResultTimeout:   10 * time.Minute,
+			SettleQuiet:         300 * time.Millisecond,
+			Linger:              5 * time.Second,
+			InterruptGrace:      5 * time.Second,
+			TerminateGrace:      3 * time.Second,
+			MaxLineBytes:        64 << 20,
+			MaxItemBytes:        2 << 20,
+			MaxOutputBytes:      256 << 20,
+			MaxBodyBytes:        10 << 20,
+			MaxSubscribers:      32,
+			JournalMaxBytes:     32 << 20,
+			MinFreeDisk:         512 << 20,
+			MinAvailableMemory:  512 << 20,
+			DrainTimeout:        30 * time.Second,
+		},
+		Stream:       Stream{Heartbeat: 15 * time.Second, WriteTimeout: 30 * time.Second},
+		Store:        Store{Kind: "embedded"},
+		Environments: Environments{Hosted: "local"},
+		Agents: Agents{
+			Default:  "codex",
+			Runtimes: map[string]*Runtime{"codex": codex, "claude-code": claude},
+		},
+		allowCommand: true,
+	}
+}
+
+func defaultRuntime(binary string) *Runtime {
+	return &Runtime{
+		Binary:      binary,
+		Driver:      "auto",
+		Home:        "auto",
+		Permissions: "workspace_write",
+		LLM:         LLM{BaseURLEnv: "ABX_LLM_BASE_URL", APIKeyEnv: "ABX_LLM_API_KEY", WireAPI: "responses"},
+		Prompt:      "argv",
+		Output:      Output{Format: "text"},
+	}
+}

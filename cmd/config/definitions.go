@@ -1,0 +1,213 @@
+package config
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/spec"
+)
+
+// SavedAgents are the agents of the file and of ABX_AGENTS_CONFIG.
+func (c *Config) SavedAgents() []spec.Agent { return c.saved }
+
+// definitionID is the same at every start, so that sessions and callers that
+// hold it go on.
+func definitionID(name string) event.ID {
+	sum := sha256.Sum256([]byte("agenthost definition\x00" + name))
+	return event.ID(sum[:16])
+}
+
+// blame notes a problem with one key of a definition.
+type blame func(key, value, what, remedy string)
+
+func (l *loader) definitions() {
+	taken := map[string]bool{}
+	for i := range l.cfg.Definitions {
+		prefix := fmt.Sprintf("definitions[%d].", i)
+		l.define(&l.cfg.Definitions[i], taken, func(key, value, what, remedy string) {
+			l.fault(prefix+key, value, what, remedy)
+		})
+	}
+	for i := range l.cfg.reference {
+		one := &l.cfg.reference[i]
+		l.adopt(&one.Value, taken, func(key, value, what, remedy string) {
+			l.problems.add(Problem{Source: l.cfg.referenceFile, Line: one.Line, Key: fmt.Sprintf("agents[%d].%s", i, key), Value: value, What: what, Remedy: remedy})
+		})
+	}
+}
+
+// define makes a saved agent of d, unless something is wrong with it.
+func (l *loader) define(d *Definition, taken map[string]bool, wrong blame) {
+	before := len(l.problems)
+	a := spec.Agent{
+		ID: definitionID(d.Name), Name: d.Name, Model: d.Model, Instructions: d.Instructions,
+		Env: d.Env, Permissions: spec.Permissions(d.Permissions), Workspace: l.home(d.Workspace.Path),
+		Limits: spec.Limits{TurnTimeout: d.Limits.TurnTimeout, IdleTimeout: d.Limits.IdleTimeout, MaxTurns: d.Limits.MaxTurns, MaxUSD: d.Limits.MaxBudgetUSD},
+		Saved:  true, Locked: true,
+	}
+	a.Adapter = l.runtimeOf(d.Runtime, wrong)
+	if a.Model == "" {
+		a.Model = a.Adapter
+	}
+	switch {
+	case d.Name == "" || spec.ValidAgentName(d.Name) != nil:
+		wrong("name", d.Name, "is not an agent's name", "use 1 to 64 of A-Z a-z 0-9 . _ -")
+	case l.cfg.Agents.Runtimes[d.Name] != nil || l.src.Aliases[d.Name] != "":
+		wrong("name", d.Name, "is the name of an adapter", "choose another name")
+	case taken[d.Name]:
+		wrong("name", d.Name, "is used twice", "choose another name")
+	}
+	taken[d.Name] = true
+	if d.Workspace.Path != "" && !absolute(a.Workspace) {
+		wrong("workspace.path", d.Workspace.Path, "is not an absolute directory", "write it from / on, without ..")
+	}
+	if d.Workspace.Git != (Git{}) {
+		wrong("workspace.git", "", "asks for a feature that is not built yet", "clone the repository into workspace.path yourself")
+	}
+	if d.Permissions == "ask" {
+		wrong("permissions", d.Permissions, "asks for a feature that is not built yet", "use read_only, workspace_write or full_access")
+	}
+	for _, name := range sortedKeys(d.Env) {
+		if !mayBeSet(name) {
+			wrong("env."+name, "", "cannot be set for a CLI", "remove it")
+		}
+	}
+	a.SecretEnv = l.secrets(d.Secrets, d.Env, wrong)
+	a.MCP = servers(d.MCPServers, wrong)
+	if len(l.problems) == before {
+		l.cfg.saved = append(l.cfg.saved, a)
+	}
+}
+
+// runtimeOf resolves an adapter's name or alias.
+func (l *loader) runtimeOf(name string, wrong blame) string {
+	if name == "" && l.cfg.Agents.Default != "none" {
+		return l.cfg.Agents.Default
+	}
+	if real := l.src.Aliases[name]; real != "" {
+		name = real
+	}
+	if l.cfg.Agents.Runtimes[name] == nil {
+		wrong("runtime", name, "is no adapter here", suggest(name, l.cfg.Agents.names()))
+	}
+	return name
+}
+
+// secrets keeps the names of the variables; a value written into the file has no
+// place, because agents are stored.
+func (l *loader) secrets(in, env map[string]string, wrong blame) map[string]string {
+	var out map[string]string
+	for _, name := range sortedKeys(in) {
+		variable, ok := wholeVariable(in[name])
+		switch {
+		case !ok:
+			wrong("secrets."+name, "", "is not one variable reference", "put the secret into a variable and write ${NAME}")
+		case !mayBeSet(name):
+			wrong("secrets."+name, "", "cannot be set for a CLI", "remove it")
+		case env[name] != "":
+			wrong("secrets."+name, "", "is in env too", "keep one of both")
+		default:
+			if out == nil {
+				out = map[string]string{}
+			}
+			out[name] = variable
+		}
+	}
+	return out
+}
+
+func servers(in map[string]MCPServer, wrong blame) map[string]spec.MCPServer {
+	var out map[string]spec.MCPServer
+	for _, name := range sortedKeys(in) {
+		s := in[name]
+		key := "mcp_servers." + name
+		switch {
+		case spec.ValidServerName(name) != nil:
+			wrong(key, "", "is not a server's name", "use 1 to 40 of A-Z a-z 0-9 _ -")
+		case (s.URL == "") == (s.Command == ""):
+			wrong(key, "", "needs either url or command", "keep one of both")
+		case s.URL != "" && !strings.HasPrefix(s.URL, "http://") && !strings.HasPrefix(s.URL, "https://"):
+			wrong(key+".url", s.URL, "is not an http or https URL", "write https://HOST/PATH")
+		}
+		for _, m := range []map[string]string{s.Headers, s.Env} {
+			for _, k := range sortedKeys(m) {
+				if strings.Contains(m[k], ":-") && strings.Contains(m[k], "${") {
+					wrong(key+"."+k, "", "has a default inside ${}", "write ${NAME} and set that variable")
+				}
+			}
+		}
+		if out == nil {
+			out = map[string]spec.MCPServer{}
+		}
+		out[name] = spec.MCPServer{URL: s.URL, Headers: s.Headers, Command: s.Command, Args: s.Args, Env: s.Env}
+	}
+	return out
+}
+
+// adopt makes a saved agent of one of the reference shape.
+func (l *loader) adopt(r *referenceAgent, taken map[string]bool, wrong blame) {
+	before := len(l.problems)
+	runtime := "agents." + r.Runtime
+	if r.Provider != (referenceProvider{}) {
+		wrong("provider", "", "a provider belongs to the adapter here", "set "+runtime+".llm in agenthost.yaml and remove it")
+	}
+	if len(r.ExtraArgs) > 0 {
+		wrong("extra_args", "", "arguments belong to the adapter here", "set "+runtime+".extra_args in agenthost.yaml and remove it")
+	}
+	if r.Runtime == "command" || r.Command.Argv != nil {
+		wrong("command", "", "a command is an adapter here", "declare agents."+r.Name+" with adapter: command in agenthost.yaml and remove this agent")
+		taken[r.Name] = true
+		return
+	}
+	if r.Limits.MaxOutputBytes != 0 {
+		wrong("limits.max_output_bytes", r.Limits.MaxOutputBytes.String(), "is a limit of the host here", "set limits.max_output_bytes in agenthost.yaml and remove it")
+	}
+	if r.Limits.CPUSeconds != 0 {
+		wrong("limits.cpu_seconds", fmt.Sprint(r.Limits.CPUSeconds), "asks for a feature that is not built yet", "remove it")
+	}
+	d := Definition{
+		Name: r.Name, Runtime: r.Runtime, Model: r.Model, Instructions: r.Instructions, Env: r.Env, Secrets: r.Secrets,
+		MCPServers: r.MCPServers, Permissions: strings.ReplaceAll(r.Permissions, "-", "_"),
+		Workspace: Workspace{Path: r.Workspace.Path, Git: Git{URL: r.Workspace.Git.URL, Ref: r.Workspace.Git.Ref, Token: r.Workspace.Git.Token}},
+		Limits: DefinitionLimits{
+			TurnTimeout: r.Limits.TurnTimeoutS.duration(), IdleTimeout: r.Limits.IdleTimeoutS.duration(),
+			MaxTurns: r.Limits.MaxTurns, MaxBudgetUSD: r.Limits.MaxBudgetUSD,
+		},
+	}
+	l.define(&d, taken, wrong)
+	if len(l.problems) == before {
+		a := &l.cfg.saved[len(l.cfg.saved)-1]
+		a.Reasoning.Effort = r.Effort
+		if r.Description != "" {
+			a.Metadata = map[string]string{"description": r.Description}
+		}
+	}
+}
+
+// seconds is a time as the reference shape writes it.
+type seconds float64
+
+func (s seconds) duration() time.Duration { return time.Duration(float64(s) * float64(time.Second)) }
+
+// mayBeSet reports whether a configured agent may set a variable of its CLI.
+func mayBeSet(name string) bool {
+	for _, p := range []string{"LD_", "DYLD_", "AGENTHOST_", "ABX_SERVER_"} {
+		if strings.HasPrefix(name, p) {
+			return false
+		}
+	}
+	return variableName.MatchString(name)
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return keys
+}

@@ -1,0 +1,210 @@
+package server
+
+import (
+	"errors"
+	"net"
+	"runtime/debug"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/wires/apierr"
+	"github.com/agenthost/agenthost/wires/call"
+)
+
+// request is what the server notes about a request for its log and metrics.
+type request struct {
+	id        string
+	operation string
+	principal string
+	code      event.Code
+}
+
+// requestKey finds the request of a context; a private type cannot be a path
+// parameter's name.
+type requestKey struct{}
+
+func requestOf(ctx *fasthttp.RequestCtx) *request {
+	if r, ok := ctx.UserValue(requestKey{}).(*request); ok {
+		return r
+	}
+	r := &request{id: event.NewID().With(event.PrefixRequest), operation: "none"}
+	ctx.SetUserValue(requestKey{}, r)
+	ctx.Response.Header.Set(apierr.HeaderRequestID, r.id)
+	return r
+}
+
+// serve is the handler of every request.
+func (s *Server) serve(next interface{ Handler(*fasthttp.RequestCtx) }) fasthttp.RequestHandler {
+	return func(ctx *fasthttp.RequestCtx) {
+		start := time.Now()
+		r := requestOf(ctx)
+		next.Handler(ctx)
+		s.done(ctx, r, time.Since(start))
+	}
+}
+
+// done counts and logs a finished answer: never a query, a header or a body.
+func (s *Server) done(ctx *fasthttp.RequestCtx, r *request, took time.Duration) {
+	status := ctx.Response.StatusCode()
+	s.metrics.answered(r.operation, status, took)
+	s.log.Debug("request", "request", r.id, "method", string(ctx.Method()), "path", string(ctx.Request.URI().PathOriginal()),
+		"operation", r.operation, "principal", r.principal, "status", status, "code", string(r.code), "took", took)
+}
+
+// refuse answers with err.
+func (s *Server) refuse(ctx *fasthttp.RequestCtx, err error) {
+	r := requestOf(ctx)
+	f := apierr.Refusal(err)
+	r.code = f.Code
+	switch f.Code {
+	case apierr.Unauthorized:
+		ctx.Response.Header.Set(fasthttp.HeaderWWWAuthenticate, `Bearer realm="agenthost"`)
+	case apierr.Internal:
+		s.log.Error("request failed", "request", r.id, "operation", r.operation, "err", err)
+	}
+	apierr.Write(ctx, r.id, err)
+}
+
+// answer is the handler of one row.
+func (s *Server) answer(row *route) fasthttp.RequestHandler {
+	return func(ctx *fasthttp.RequestCtx) {
+		r := requestOf(ctx)
+		r.operation = row.operation
+		who, err := s.gate(ctx, row)
+		if err != nil {
+			s.refuse(ctx, err)
+			return
+		}
+		r.principal = who.id
+		if row.handler == nil {
+			s.refuse(ctx, event.FailParam(event.OperationUnavailable, row.operation, "this host does not offer "+row.operation+" yet"))
+			return
+		}
+		c := &call.Call{
+			Ctx: ctx, Principal: who.id, Admin: who.admin, Operation: row.operation, RequestID: r.id,
+			Base: s.base, Streams: s.hub, Log: s.log,
+		}
+		if ctx.IsHead() {
+			ctx.QueryArgs().Del("stream") // HEAD never opens a stream
+		}
+		if err := c.Load(s.cfg.MaxBody); err != nil {
+			s.refuse(ctx, err)
+			return
+		}
+		row.handler(c)
+		if c.Refused != nil {
+			r.code = c.Refused.Code
+		}
+	}
+}
+
+var (
+	errStopping  = event.Fail(event.ShuttingDown, "the host is shutting down; try again later")
+	errForbidden = event.Fail(apierr.Forbidden, "this token has neither the role dev nor admin, so it may not do this")
+)
+
+// gate decides whether the request may reach the row's handler.
+func (s *Server) gate(ctx *fasthttp.RequestCtx, row *route) (*holder, error) {
+	if row.group == groupOpen {
+		return &holder{}, nil
+	}
+	who, err := s.keys.who(&ctx.Request.Header)
+	switch {
+	case err != nil:
+		return nil, err
+	case !s.groups[row.group]:
+		return nil, &apierr.Disabled{Endpoint: row.id(), Rule: "groups"}
+	case row.group == groupAgents && !who.admin && !who.dev:
+		return nil, errForbidden
+	case s.stopping.Load():
+		return nil, errStopping
+	}
+	return who, nil
+}
+
+// id is what documents of existing deployments call the route, else the
+// operation id.
+func (r *route) id() string {
+	if r.old != "" {
+		return r.old
+	}
+	return r.operation
+}
+
+// expect decides before the body of a request with Expect: 100-continue is sent.
+// Writing the answer here is what makes it a refusal with a body; a test holds
+// the library to that.
+func (s *Server) expect(ctx *fasthttp.RequestCtx) int {
+	r := requestOf(ctx)
+	var err error
+	if _, err = s.keys.who(&ctx.Request.Header); err == nil {
+		switch {
+		case s.stopping.Load():
+			err = errStopping
+		case ctx.Request.Header.ContentLength() > s.cfg.MaxBody:
+			err = s.tooLarge()
+		default:
+			return fasthttp.StatusContinue
+		}
+	}
+	s.refuse(ctx, err)
+	s.metrics.answered(r.operation, ctx.Response.StatusCode(), 0)
+	answersEarly(ctx)
+	return ctx.Response.StatusCode()
+}
+
+func answersEarly(ctx *fasthttp.RequestCtx) {
+	if c, ok := ctx.Conn().(*conn); ok {
+		c.answersEarly()
+	}
+}
+
+// malformed answers what never became a request.
+func (s *Server) malformed(ctx *fasthttp.RequestCtx, err error) {
+	var small *fasthttp.ErrSmallBuffer
+	var network net.Error
+	switch {
+	case errors.Is(err, fasthttp.ErrBodyTooLarge):
+		err = s.tooLarge()
+	case errors.As(err, &small):
+		err = event.Fail(apierr.HeaderTooLarge, "the request's header is larger than the limit of 16384 bytes")
+	case errors.As(err, &network) && network.Timeout():
+		err = event.Fail(apierr.RequestTimeout, "the request did not arrive in time")
+	default: // the library's text quotes the request, tokens included
+		err = event.Fail(event.InvalidRequest, "the request is not valid HTTP")
+	}
+	r := requestOf(ctx)
+	s.refuse(ctx, err)
+	s.metrics.answered(r.operation, ctx.Response.StatusCode(), 0)
+	answersEarly(ctx)
+}
+
+func (s *Server) tooLarge() error {
+	return event.Fail(apierr.BodyTooLarge, "the request body is larger than the limit of "+size(s.cfg.MaxBody))
+}
+
+func (s *Server) notFound(ctx *fasthttp.RequestCtx) {
+	s.refuse(ctx, event.Fail(apierr.RouteNotFound, "there is no such route; paths are exact, without a trailing slash"))
+}
+
+func (s *Server) methodNotAllowed(ctx *fasthttp.RequestCtx) {
+	s.refuse(ctx, event.Fail(apierr.MethodNotAllowed, "this route does not take this method; the Allow header lists the ones it takes"))
+}
+
+// options answers without a token, and without a CORS header: no page of another
+// origin is let in.
+func (s *Server) options(ctx *fasthttp.RequestCtx) {
+	ctx.Response.SetStatusCode(fasthttp.StatusNoContent)
+	ctx.Response.Header.SetNoDefaultContentType(true)
+}
+
+// panicked answers for a handler that panicked: a bug, but of one request.
+func (s *Server) panicked(ctx *fasthttp.RequestCtx, what any) {
+	r := requestOf(ctx)
+	s.log.Error("panic in a request", "request", r.id, "operation", r.operation, "panic", what, "stack", string(debug.Stack()))
+	ctx.Response.ResetBody()
+	r.code = apierr.Internal
+	apierr.Write(ctx, r.id, event.Fail(apierr.Internal, "internal error; the server's log has the request id and the cause"))
+}

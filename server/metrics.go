@@ -1,0 +1,101 @@
+package server
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/valyala/fasthttp"
+	"github.com/valyala/fasthttp/fasthttpadaptor"
+)
+
+// metrics counts requests, and reads the host's and the streams' counts when it
+// is asked. It has a registry of its own: the default one is not ours to fill.
+type metrics struct {
+	requests *prometheus.CounterVec
+	seconds  *prometheus.HistogramVec
+	handler  fasthttp.RequestHandler
+}
+
+func newMetrics(s *Server) *metrics {
+	m := &metrics{
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "agenthost_requests_total", Help: "Requests by operation id and status.",
+		}, []string{"operation", "status"}),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "agenthost_request_seconds", Help: "Time to the answer, or to the start of a stream.",
+			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, 1, 5, 30, 300},
+		}, []string{"operation"}),
+	}
+	reg := prometheus.NewRegistry()
+	reg.MustRegister(m.requests, m.seconds, &hostCollector{s},
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.handler = fasthttpadaptor.NewFastHTTPHandler(promhttp.HandlerFor(reg, promhttp.HandlerOpts{}))
+	return m
+}
+
+func (m *metrics) answered(operation string, status int, took time.Duration) {
+	m.requests.WithLabelValues(operation, strconv.Itoa(status)).Inc()
+	m.seconds.WithLabelValues(operation).Observe(took.Seconds())
+}
+
+// hostCollector reads counts that others keep.
+type hostCollector struct{ s *Server }
+
+func desc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("agenthost_"+name, help, labels, nil)
+}
+
+var (
+	descRunning = desc("turns_running", "Turns that have a slot.")
+	descWaiting = desc("turns_waiting", "Turns that wait for a slot or for the turn before them.")
+	descTurns   = desc("turns_total", "Ended turns by outcome.", "outcome")
+	descActive  = desc("sessions_active", "Sessions in memory.")
+	descTrees   = desc("process_trees", "Process trees of CLIs that are alive.")
+	descReaped  = desc("orphans_reaped_total", "Processes that outlived their turn and were ended.")
+	descCrashes = desc("actor_panics_total", "Actors that panicked.")
+	descCommit  = desc("store_commit_seconds", "Time from a commit to its durability.")
+	descRoom    = desc("memory_room", "1 when there is memory for a further turn.")
+	descStreams = desc("streams_open", "Open event streams.")
+	descOpened  = desc("streams_opened_total", "Event streams opened.")
+	descEnded   = desc("streams_lost_total", "Event streams that the client's side ended.", "reason")
+	descBytes   = desc("stream_bytes_total", "Bytes written to event streams.")
+)
+
+// Describe lists nothing: the collector is unchecked.
+func (c *hostCollector) Describe(chan<- *prometheus.Desc) {}
+
+// Collect reads all counts once.
+func (c *hostCollector) Collect(out chan<- prometheus.Metric) {
+	gauge := func(d *prometheus.Desc, v int64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, float64(v), labels...)
+	}
+	counter := func(d *prometheus.Desc, v int64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v), labels...)
+	}
+	h := c.s.host.Stats()
+	gauge(descRunning, h.Running)
+	gauge(descWaiting, h.Waiting)
+	counter(descTurns, h.Completed, "completed")
+	counter(descTurns, h.Failed, "failed")
+	counter(descTurns, h.Cancelled, "cancelled")
+	gauge(descActive, h.Active)
+	gauge(descTrees, h.Trees)
+	counter(descReaped, h.OrphansReaped)
+	counter(descCrashes, h.Crashes)
+	out <- prometheus.MustNewConstSummary(descCommit, uint64(max(h.Commits, 0)), h.CommitTime.Seconds(), nil)
+	room := int64(0)
+	if h.Room {
+		room = 1
+	}
+	gauge(descRoom, room)
+	t := c.s.hub.Stats()
+	gauge(descStreams, int64(t.Open))
+	counter(descOpened, t.Opened)
+	counter(descEnded, t.Slow, "slow")
+	counter(descEnded, t.Gone, "gone")
+	counter(descEnded, t.Panics, "panic")
+	counter(descBytes, t.Bytes)
+}

@@ -1,0 +1,217 @@
+package server
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/wires/apierr"
+	"github.com/agenthost/agenthost/wires/call"
+)
+
+func size(n int) string { return strconv.Itoa(n) + " bytes" }
+
+type status struct {
+	Status string `json:"status"`
+	// Why lists what keeps the host from taking work.
+	Why []string `json:"why,omitempty"`
+}
+
+// live says that the process answers at all.
+func (s *Server) live(c *call.Call) { c.JSON(200, status{Status: "ok"}) }
+
+// health is what existing deployments probe.
+func (s *Server) health(c *call.Call) { c.JSON(200, status{Status: "ok"}) }
+
+// ready says whether new work is taken, and if not, why.
+func (s *Server) ready(c *call.Call) {
+	var why []string
+	if s.stopping.Load() {
+		why = append(why, "the host is shutting down")
+	}
+	if s.host.StoreErr() != nil {
+		why = append(why, "the store failed; the server's log has the cause")
+	}
+	if !s.host.Stats().Room {
+		why = append(why, "less memory is available than limits.min_available_memory; turns wait")
+	}
+	if len(why) > 0 {
+		c.JSON(503, status{Status: "not ready", Why: why})
+		return
+	}
+	c.JSON(200, status{Status: "ready"})
+}
+
+// readMetrics needs an admin's token, except on a loopback address.
+func (s *Server) readMetrics(c *call.Call) {
+	if !s.loopback.Load() {
+		who, err := s.keys.who(&c.Ctx.Request.Header)
+		if err == nil && !who.admin {
+			err = event.Fail(apierr.Forbidden, "metrics need a token with the role admin")
+		}
+		if err != nil {
+			s.refuse(c.Ctx, err)
+			return
+		}
+	}
+	s.metrics.handler(c.Ctx)
+}
+
+type runtime struct {
+	ID           string     `json:"id"`
+	Name         string     `json:"name"`
+	Object       string     `json:"object"`
+	Aliases      []string   `json:"aliases"`
+	Binary       string     `json:"binary"`
+	Installed    bool       `json:"installed"`
+	Path         *string    `json:"path"`
+	Version      *string    `json:"version"`
+	Experimental bool       `json:"experimental"`
+	Capabilities any        `json:"capabilities"`
+	Permissions  string     `json:"permissions"`
+	Confinement  string     `json:"confinement"`
+	AuthPresent  bool       `json:"auth_env_present"`
+	InstallSteps [][]string `json:"install_steps"`
+	Implemented  bool       `json:"implemented"`
+	Default      bool       `json:"default"`
+}
+
+type list[T any] struct {
+	Object  string  `json:"object"`
+	Data    []T     `json:"data"`
+	FirstID *string `json:"first_id"`
+	LastID  *string `json:"last_id"`
+	HasMore bool    `json:"has_more"`
+}
+
+// listRuntimes shows the adapters and whether their CLIs are there.
+func (s *Server) listRuntimes(c *call.Call) {
+	out := list[runtime]{Object: "list", Data: []runtime{}}
+	for _, r := range s.host.Runtimes(c.Context()) {
+		out.Data = append(out.Data, runtime{
+			ID: r.Name, Name: r.Name, Object: "agent.runtime", Aliases: append([]string{}, r.Aliases...), Binary: r.Binary,
+			Installed: r.Installed, Path: orNull(r.Path), Version: orNull(r.Version), Experimental: r.Capabilities.Experimental,
+			Capabilities: r.Capabilities, Permissions: string(r.Permissions), Confinement: r.Confinement,
+			AuthPresent: r.Credential, InstallSteps: append([][]string{}, r.Install...), Implemented: true, Default: r.Default,
+		})
+	}
+	if n := len(out.Data); n > 0 {
+		out.FirstID, out.LastID = &out.Data[0].ID, &out.Data[n-1].ID
+	}
+	c.JSON(200, out)
+}
+
+func orNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+type capabilities struct {
+	APIVersion    int                   `json:"api_version"`
+	ServerVersion string                `json:"server_version"`
+	Groups        []string              `json:"groups"`
+	GroupSummary  map[string]groupCount `json:"group_summary"`
+	Identity      identity              `json:"identity"`
+	Policy        policyState           `json:"policy"`
+	Endpoints     map[string]capability `json:"endpoints"`
+	Warnings      []string              `json:"warnings"`
+}
+
+type groupCount struct {
+	Enabled int `json:"enabled"`
+	Total   int `json:"total"`
+}
+
+type identity struct {
+	ID     string   `json:"id"`
+	Scopes []string `json:"scopes"`
+}
+
+type policyState struct {
+	Preset     string `json:"preset"`
+	Revision   string `json:"revision"`
+	Configured bool   `json:"configured"`
+}
+
+type capability struct {
+	Method    string   `json:"method"`
+	Path      string   `json:"path"`
+	Group     string   `json:"group"`
+	Summary   string   `json:"summary"`
+	Streaming bool     `json:"streaming"`
+	Enabled   bool     `json:"enabled"`
+	Allowed   bool     `json:"allowed"`
+	Reason    *string  `json:"reason"`
+	Rule      *string  `json:"rule"`
+	Scopes    []string `json:"scopes"`
+	Limits    struct{} `json:"limits"`
+	Params    struct{} `json:"params"`
+	// Operation is our own id of the route, Implemented says that it is built.
+	Operation   string `json:"operation"`
+	Implemented bool   `json:"implemented"`
+}
+
+// capabilities lists every route with whether the caller may use it, in the
+// shape that existing deployments read.
+func (s *Server) capabilities(c *call.Call) {
+	who, _ := s.keys.who(&c.Ctx.Request.Header)
+	if who == nil { // the gate let the caller in
+		who = &holder{}
+	}
+	out := capabilities{
+		APIVersion: 2, ServerVersion: s.cfg.Version, Groups: []string{}, GroupSummary: map[string]groupCount{},
+		Identity: identity{ID: who.id, Scopes: who.scopes()}, Policy: policyState{Preset: "default"},
+		Endpoints: map[string]capability{}, Warnings: []string{},
+	}
+	out.Groups = append(out.Groups, s.cfg.Groups...)
+	for i := range s.table {
+		row := &s.table[i]
+		e := capability{
+			Method: row.method, Path: row.path, Group: string(row.group), Summary: summary(row.operation), Streaming: row.stream,
+			Scopes: []string{}, Operation: row.operation, Implemented: row.handler != nil,
+		}
+		if row.group == groupAgents {
+			e.Scopes = []string{"agents:use"}
+		}
+		allowed := row.group != groupAgents || who.admin || who.dev
+		switch {
+		case !s.groups[row.group]:
+			e.Reason, e.Rule = text("the group is switched off"), text("groups")
+		case row.handler == nil:
+			e.Reason, e.Rule = text("not built yet"), text("built")
+		case !allowed:
+			e.Enabled, e.Reason, e.Rule = true, text("the token has neither the role dev nor admin"), text("roles")
+		default:
+			e.Enabled, e.Allowed = true, true
+		}
+		n := out.GroupSummary[e.Group]
+		n.Total++
+		if e.Enabled {
+			n.Enabled++
+		}
+		out.GroupSummary[e.Group] = n
+		out.Endpoints[row.id()] = e
+	}
+	c.JSON(200, out)
+}
+
+func text(s string) *string { return &s }
+
+func (h *holder) scopes() []string {
+	switch {
+	case h.admin:
+		return []string{"*"}
+	case h.dev:
+		return []string{"agents:use"}
+	}
+	return []string{}
+}
+
+// summary makes a few words of an operation id: agents.sessions.list_items is
+// "list items of agents sessions".
+func summary(operation string) string {
+	at := strings.LastIndexByte(operation, '.')
+	return strings.ReplaceAll(operation[at+1:], "_", " ") + " of " + strings.ReplaceAll(operation[:at], ".", " ")
+}

@@ -1,0 +1,221 @@
+package agents
+
+import (
+	stdjson "encoding/json"
+	"fmt"
+
+	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/spec"
+	"github.com/agenthost/agenthost/wires/call"
+)
+
+// Fields of an agent: of a saved one, and of the `agent` of a new session.
+// adapter and runtime are names that existing deployments send.
+var (
+	agentFields = []string{"model", "name", "instructions", "metadata", "multi_agent", "reasoning", "service_tier",
+		"text", "tools", "compaction", "experimental", "adapter", "runtime"}
+	inlineAgentFields = []string{"model", "instructions", "multi_agent", "reasoning", "service_tier",
+		"text", "tools", "compaction", "experimental", "adapter", "runtime"}
+	updatedAgentFields = []string{"model", "reasoning", "service_tier", "tools"}
+)
+
+var serviceTiers = []string{"auto", "default", "flex", "priority", "fast", "ultrafast"}
+
+// definition is what a caller says about an agent. nil fields were not given; null
+// ones are given as their zero value.
+type definition struct {
+	model, name, instructions, tier *string
+	metadata                        *map[string]string
+	multi                           *spec.MultiAgent
+	reasoning                       *spec.Reasoning
+	text                            *spec.TextFormat
+	tools                           *stdjson.RawMessage
+	adapter                         string
+}
+
+// readDefinition reads the fields that f may have; the caller has refused others.
+func readDefinition(f *fields) definition {
+	d := definition{
+		model: read[string](f, "model"), name: read[string](f, "name"), instructions: read[string](f, "instructions"),
+		tier: f.word("service_tier", serviceTiers...), metadata: f.metadata("metadata"), tools: readTools(f),
+	}
+	if d.model != nil && *d.model == "" {
+		f.invalid("model", "must not be empty")
+	}
+	if d.name != nil && *f.err == nil {
+		*f.err = spec.ValidAgentName(*d.name)
+	}
+	for _, name := range []string{"adapter", "runtime"} {
+		if s := read[string](f, name); s != nil && d.adapter == "" {
+			d.adapter = *s
+		}
+	}
+	if f.has("multi_agent") {
+		d.multi = readMultiAgent(f)
+	}
+	if f.has("reasoning") {
+		d.reasoning = readReasoning(f)
+	}
+	if f.has("text") {
+		d.text = readText(f)
+	}
+	refuseOn(f, "compaction", "async")
+	refuseOn(f, "experimental", "time_awareness")
+	return d
+}
+
+// apply changes a by what was given, the model and the adapter excepted.
+func (d *definition) apply(a *spec.Agent) {
+	set(&a.Name, d.name)
+	set(&a.Instructions, d.instructions)
+	set(&a.ServiceTier, d.tier)
+	set(&a.Metadata, d.metadata)
+	set(&a.MultiAgent, d.multi)
+	set(&a.Reasoning, d.reasoning)
+	set(&a.Text, d.text)
+	set(&a.Tools, d.tools)
+}
+
+func set[T any](to *T, v *T) {
+	if v != nil {
+		*to = *v
+	}
+}
+
+func readMultiAgent(f *fields) *spec.MultiAgent {
+	m := new(spec.MultiAgent)
+	o := f.object("multi_agent")
+	if o == nil {
+		return m
+	}
+	o.only("enabled", "max_concurrent_subagents")
+	enabled := read[bool](o, "enabled")
+	if enabled == nil || !o.given("enabled") {
+		o.invalid("enabled", "must be true or false")
+		return m
+	}
+	if *enabled {
+		o.fail(event.Unsupported, "enabled", "this host does not run subagents for a caller; leave multi_agent out or set enabled to false")
+	}
+	if o.given("max_concurrent_subagents") {
+		if m.Max = read[int](o, "max_concurrent_subagents"); m.Max != nil && *m.Max < 1 {
+			o.invalid("max_concurrent_subagents", "must be at least 1")
+		}
+	}
+	return m
+}
+
+func readReasoning(f *fields) *spec.Reasoning {
+	r := new(spec.Reasoning)
+	o := f.object("reasoning")
+	if o == nil {
+		return r
+	}
+	o.only("effort", "summary")
+	set(&r.Effort, o.word("effort", "none", "minimal", "low", "medium", "high", "xhigh", "max"))
+	set(&r.Summary, o.word("summary", "concise", "detailed", "auto"))
+	return r
+}
+
+func readText(f *fields) *spec.TextFormat {
+	t := new(spec.TextFormat)
+	o := f.object("text")
+	if o == nil {
+		return t
+	}
+	o.only("format", "verbosity")
+	set(&t.Verbosity, o.word("verbosity", "low", "medium", "high"))
+	format := o.object("format")
+	if format == nil {
+		return t
+	}
+	kind := format.word("type", "text", "json_schema")
+	if kind == nil || *kind == "" {
+		format.invalid("type", "must be one of text, json_schema")
+		return t
+	}
+	if *kind == "text" {
+		format.only("type")
+		return t
+	}
+	format.only("type", "schema", "name", "strict", "description")
+	schema := read[map[string]stdjson.RawMessage](format, "schema")
+	if schema == nil || !format.given("schema") {
+		format.invalid("schema", "must be a JSON schema")
+		return t
+	}
+	t.Type, t.Schema = *kind, oneLine(format.m["schema"], "{}")
+	set(&t.Name, read[string](format, "name"))
+	return t
+}
+
+var toolTypes = []string{"function", "tool_search", "programmatic_tool_calling", "mcp", "web_search", "computer_use", "automations"}
+
+// readTools takes an empty list. Tools of a caller are refused by their place:
+// running without them would look like running with them.
+func readTools(f *fields) *stdjson.RawMessage {
+	if !f.has("tools") {
+		return nil
+	}
+	tools := f.list("tools")
+	if raw := f.m["tools"]; len(raw) > spec.MaxTools && len(oneLine(raw, "[]")) > spec.MaxTools {
+		f.invalid("tools", "is larger than %d bytes", spec.MaxTools)
+		return nil
+	}
+	for i, raw := range tools {
+		t := f.element("tools", i, raw)
+		if t == nil {
+			return nil
+		}
+		kind := t.word("type", toolTypes...)
+		if kind == nil || *kind == "" {
+			t.invalid("type", "must be one of the tool types of this API")
+			return nil
+		}
+		f.fail(event.Unsupported, fmt.Sprintf("tools[%d]", i),
+			fmt.Sprintf("this host cannot give the agent a tool of type %s; a coding agent brings its own tools, so leave tools empty", *kind))
+		return nil
+	}
+	return new(stdjson.RawMessage)
+}
+
+// refuseOn takes an object whose switch is off, and refuses one that is on.
+func refuseOn(f *fields, name, field string) {
+	o := f.object(name)
+	if o == nil {
+		return
+	}
+	o.only(field)
+	if on := read[bool](o, field); on != nil && *on {
+		o.fail(event.Unsupported, field, o.path(field)+" cannot be switched on: the coding agent decides that itself")
+	}
+}
+
+// pinned is the adapter that the request's address or header names, else the
+// body's.
+func pinned(c *call.Call, body string) string {
+	if a := c.Param("adapter"); a != "" {
+		return a
+	}
+	return or(c.Header("X-ABX-Adapter"), body)
+}
+
+// resolve finds who takes a model; param is the field that named it. On this
+// wire a name that nobody takes is a fault of the body.
+func (w *Wire) resolve(c *call.Call, param, model, pin string) (*spec.Agent, error) {
+	a, err := w.engine.ResolveModel(c.Context(), c.Principal, model, pin)
+	if err == nil {
+		copied := *a
+		return &copied, nil
+	}
+	f, ok := event.AsFailure(err)
+	if !ok {
+		return nil, err
+	}
+	named := *f
+	if named.Code == event.ModelNotFound {
+		named.Code = event.AdapterRequired
+	}
+	named.Param = param
+	return nil, &named
+}

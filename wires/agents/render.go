@@ -1,0 +1,198 @@
+package agents
+
+import (
+	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/fold"
+)
+
+// Render gives a batch's frames: one `event:` and one `data:` line and a blank
+// one for each event of the wire. It never writes `id:` or `retry:` lines, which
+// break official decoders. It is the render function of fold.AgentsWire.
+func Render(b *fold.Batch) *fold.Frames {
+	r := renderer{framer{buf: make([]byte, 0, estimate(b)), session: b.Session}}
+	ends := make([]int, len(b.Events))
+	for i := range b.Events {
+		r.render(&b.Events[i], b.View(i))
+		ends[i] = len(r.buf)
+	}
+	return &fold.Frames{Buf: r.buf, Ends: ends}
+}
+
+// estimate is how much a batch's frames take, at least for deltas.
+func estimate(b *fold.Batch) int {
+	n := 0
+	for i := range b.Events {
+		ev := &b.Events[i]
+		n += 400 + len(ev.Text) + len(ev.Text)/8
+		if ev.Body != nil {
+			n += 1600
+		}
+	}
+	return n
+}
+
+type renderer struct{ framer }
+
+// render appends the frames of one event; v is its view, nil for events that
+// have none.
+func (r *renderer) render(ev *event.Event, v *fold.View) {
+	r.event(ev.Seq)
+	switch ev.Kind {
+	case event.SessionCreated:
+		if v != nil {
+			r.sessionFrame("agent.session.created", v)
+		}
+	case event.InputAccepted:
+		r.accepted(ev, v)
+	case event.TurnStarted:
+		if v != nil && v.Turn != nil {
+			r.turnFrame("agent.session.turn.in_progress", v)
+		}
+	case event.ItemStarted:
+		r.started(ev)
+	case event.TextDelta:
+		r.open("agent.session.turn.output_text.delta")
+		r.itemPlace(ev)
+		r.number("content_index", 0)
+		r.text("delta", ev.Text)
+		r.close()
+	case event.ReasoningDelta:
+		r.open("agent.session.turn.reasoning_summary_text.delta")
+		r.itemPlace(ev)
+		r.number("summary_index", 0)
+		r.text("delta", ev.Text)
+		r.close()
+	case event.OutputDelta:
+		r.open("agent.output.command_execution_output.delta")
+		r.itemPlace(ev)
+		r.text("delta", ev.Text)
+		r.close()
+	case event.ItemDone:
+		r.done(ev)
+	case event.TurnEnded:
+		r.ended(ev, v)
+	case event.SessionUpdated, event.SessionDeleted, event.NativeSession, event.Notice, event.Unknown, event.TurnForgotten:
+		// kept in the journal, not on this wire
+	}
+}
+
+func (r *renderer) accepted(ev *event.Event, v *fold.View) {
+	in, ok := ev.Body.(*event.Input)
+	if !ok || v == nil || v.Turn == nil {
+		return
+	}
+	if in.WasIdle {
+		r.sessionFrame("agent.session.in_progress", v)
+	}
+	r.turnFrame("agent.session.turn.created", v)
+	for _, it := range in.Items {
+		r.open("agent.session.turn.item.added")
+		r.place(ev.Turn)
+		r.null("output_index")
+		r.object("item", itemObject(ev.Turn, it))
+		r.close()
+	}
+}
+
+func (r *renderer) started(ev *event.Event) {
+	it, ok := ev.Body.(*event.Item)
+	if !ok {
+		return
+	}
+	r.itemFrame("agent.session.turn.item.added", ev, it)
+	switch it.Type {
+	case event.Message:
+		r.open("agent.session.turn.content_part.added")
+		r.itemPlace(ev)
+		r.number("content_index", 0)
+		r.part("output_text", "")
+		r.close()
+	case event.Reasoning:
+		r.open("agent.session.turn.reasoning_summary_part.added")
+		r.itemPlace(ev)
+		r.number("summary_index", 0)
+		r.part("summary_text", "")
+		r.close()
+	}
+}
+
+func (r *renderer) done(ev *event.Event) {
+	it, ok := ev.Body.(*event.Item)
+	if !ok {
+		return
+	}
+	switch it.Type {
+	case event.Message:
+		r.open("agent.session.turn.output_text.done")
+		r.itemPlace(ev)
+		r.number("content_index", 0)
+		r.text("text", it.Text)
+		r.close()
+		r.open("agent.session.turn.content_part.done")
+		r.itemPlace(ev)
+		r.number("content_index", 0)
+		r.part("output_text", it.Text)
+		r.close()
+	case event.Reasoning:
+		r.open("agent.session.turn.reasoning_summary_text.done")
+		r.itemPlace(ev)
+		r.number("summary_index", 0)
+		r.text("text", it.Text)
+		r.close()
+		r.open("agent.session.turn.reasoning_summary_part.done")
+		r.itemPlace(ev)
+		r.number("summary_index", 0)
+		r.part("summary_text", it.Text)
+		if it.Status == event.Done {
+			r.null("status")
+		} else {
+			r.text("status", event.Incomplete.String())
+		}
+		r.close()
+	}
+	r.itemFrame("agent.session.turn.item.done", ev, it)
+}
+
+func (r *renderer) ended(ev *event.Event, v *fold.View) {
+	end, ok := ev.Body.(*event.End)
+	if !ok || v == nil || v.Turn == nil {
+		return
+	}
+	switch end.Outcome {
+	case event.Completed:
+		r.turnFrame("agent.session.turn.completed", v)
+	case event.Cancelled:
+		r.turnFrame("agent.session.turn.cancelled", v)
+	default:
+		r.turnFrame("agent.session.turn.failed", v)
+	}
+	if end.Idle {
+		r.sessionFrame("agent.session.idle", v)
+	}
+}
+
+func (r *renderer) sessionFrame(kind string, v *fold.View) {
+	r.open(kind)
+	r.object("session", sessionObject(&v.Session))
+	r.close()
+}
+
+// turnFrame writes a frame with the turn; the terminal ones have its usage too.
+func (r *renderer) turnFrame(kind string, v *fold.View) {
+	turn := turnObject(&v.Session, v.Turn)
+	r.open(kind)
+	r.place(v.Turn.ID)
+	r.object("turn", turn)
+	if v.Turn.Status.Ended() {
+		r.object("usage", turn.Usage)
+	}
+	r.close()
+}
+
+func (r *renderer) itemFrame(kind string, ev *event.Event, it *event.Item) {
+	r.open(kind)
+	r.place(ev.Turn)
+	r.number("output_index", int64(ev.Index))
+	r.object("item", itemObject(ev.Turn, it))
+	r.close()
+}

@@ -1,0 +1,264 @@
+package responses
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/fold"
+	"github.com/agenthost/agenthost/actors/spec"
+	"github.com/agenthost/agenthost/wires/apierr"
+	"github.com/agenthost/agenthost/wires/call"
+)
+
+// headerAdapter pins the adapter of a request.
+const headerAdapter = "X-ABX-Adapter"
+
+// Create answers POST /responses. A caller that leaves does not end the turn.
+func (w *Wire) Create(c *call.Call) {
+	r, err := decode(c)
+	if err != nil {
+		c.Fail(err)
+		return
+	}
+	posted, err := w.post(c, r)
+	if err != nil {
+		c.Fail(err)
+		return
+	}
+	if len(posted.Turns) == 0 {
+		c.Fail(fmt.Errorf("the host accepted a response without a turn"))
+		return
+	}
+	if names := r.ignoredHeader(); names != "" {
+		c.Ctx.Response.Header.Set(HeaderIgnored, names)
+	}
+	t, before := posted.Turns[0], posted.Before
+	if posted.Replayed {
+		if t, err = w.engine.Turn(c.Context(), c.Principal, t.ID); err != nil {
+			c.Fail(hidden(err, "", event.ID.With(posted.Turns[0].ID, event.PrefixResponse)))
+			return
+		}
+		before = t.First - 1
+	}
+	switch {
+	case r.stream:
+		w.stream(c, t, before, -1, true)
+	case r.background || t.Status.Ended():
+		c.Raw(200, encode(Of(t)))
+	default:
+		w.plain(c, t, before)
+	}
+}
+
+// plain answers when the turn has ended.
+func (w *Wire) plain(c *call.Call, t *fold.Turn, before int64) {
+	done, err := w.wait(c, t, before, nil)
+	if err != nil {
+		c.Fail(accepted(t, err))
+		return
+	}
+	c.Raw(200, encode(Of(done)))
+}
+
+// wait returns the turn as it ended, or as it stands when limit fires first.
+func (w *Wire) wait(c *call.Call, t *fold.Turn, before int64, limit <-chan time.Time) (*fold.Turn, error) {
+	ctx := c.Context()
+	sub, err := w.engine.Subscribe(ctx, c.Principal, t.Session, before)
+	if err != nil {
+		return nil, err
+	}
+	defer sub.Close()
+	for {
+		b, wake, err := sub.Next()
+		if err != nil {
+			// The session may be gone by now; its last word counts.
+			if now, terr := w.engine.Turn(ctx, c.Principal, t.ID); terr == nil && now.Status.Ended() {
+				return now, nil
+			}
+			return nil, err
+		}
+		if b != nil {
+			if done, ok := ended(b, t.ID); ok {
+				return done, nil
+			}
+			continue
+		}
+		select {
+		case <-wake:
+		case <-limit:
+			return w.engine.Turn(ctx, c.Principal, t.ID)
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// stream answers with the turn's frames after skip. fresh says that the call has
+// just started the turn, so that its refusal must not invite a repetition.
+func (w *Wire) stream(c *call.Call, t *fold.Turn, before, skip int64, fresh bool) {
+	sub, err := w.engine.Subscribe(c.Context(), c.Principal, t.Session, before)
+	if err == nil {
+		src := newSource(sub, t.ID, before, skip)
+		if err = src.prime(); err == nil {
+			c.Hijack(src)
+			return
+		}
+		src.Close()
+	}
+	if fresh {
+		err = accepted(t, err)
+	}
+	c.Fail(err)
+}
+
+// accepted is the answer when a turn was started and cannot be told about: SDKs
+// would otherwise start it again.
+func accepted(t *fold.Turn, err error) error {
+	id := t.ID.With(event.PrefixResponse)
+	return &event.Failure{
+		Code: apierr.Internal, Cause: err,
+		Message: "the response " + id + " was accepted and goes on, but its end could not be waited for (" + apierr.Refusal(err).Message + "); retrieve it by its id",
+	}
+}
+
+// post hands the request to the engine.
+func (w *Wire) post(c *call.Call, r *request) (*call.Posted, error) {
+	in := &spec.NewInput{
+		Items: []*event.Item{r.input.prompt}, Preface: r.input.preface,
+		Wire: "responses", Background: r.background, Forget: r.forget,
+	}
+	if r.previous != "" || r.conversation != "" {
+		return w.goOn(c, r, in)
+	}
+	agent, err := w.resolve(c, r.echo.Model, "")
+	if err != nil {
+		return nil, err
+	}
+	if err := w.prepare(r, in, agent, nil); err != nil {
+		return nil, err
+	}
+	return w.engine.CreateSession(c.Context(), c.Principal, &spec.NewSession{Agent: *agent, Input: in, Key: c.Key()})
+}
+
+// goOn posts to the session that the request continues.
+func (w *Wire) goOn(c *call.Call, r *request, in *spec.NewInput) (*call.Posted, error) {
+	id, err := w.continued(c, r, in)
+	if err != nil {
+		return nil, err
+	}
+	s, err := w.engine.Session(c.Context(), c.Principal, id)
+	if err != nil {
+		return nil, hidden(err, "conversation", r.conversation)
+	}
+	agent := &s.Settings.Agent
+	model, err := w.otherModel(c, r.echo.Model, agent)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.prepare(r, in, agent, model); err != nil {
+		return nil, err
+	}
+	posted, err := w.engine.Post(c.Context(), c.Principal, id, []spec.Action{{Input: in}}, c.Key())
+	if f, ok := event.AsFailure(err); ok && f.Code == event.PreviousNotLatest && f.Param == "" {
+		named := *f
+		named.Param = "previous_response_id"
+		return nil, &named
+	}
+	return posted, err
+}
+
+// continued finds the session that the request names.
+func (w *Wire) continued(c *call.Call, r *request, in *spec.NewInput) (event.ID, error) {
+	if r.conversation != "" {
+		id, ok := event.Parse(r.conversation, event.PrefixConversation, event.PrefixSession)
+		if !ok {
+			return id, notFound("conversation", r.conversation)
+		}
+		return id, nil
+	}
+	id, ok := event.Parse(r.previous, event.PrefixResponse)
+	if !ok {
+		return id, notFound("previous_response_id", r.previous)
+	}
+	t, err := w.engine.Turn(c.Context(), c.Principal, id)
+	if err != nil {
+		return id, hidden(err, "previous_response_id", r.previous)
+	}
+	if gone(t) {
+		return id, notFound("previous_response_id", r.previous)
+	}
+	in.After = t.ID
+	return t.Session, nil
+}
+
+// otherModel is the model to use instead of the session's, nil to keep it.
+func (w *Wire) otherModel(c *call.Call, model string, agent *spec.Agent) (*string, error) {
+	if model == "" || model == agent.Model || model == agent.Name {
+		if pin := pinned(c); pin == "" || pin == agent.Adapter {
+			return nil, nil
+		}
+	}
+	other, err := w.resolve(c, model, agent.Adapter)
+	if err != nil {
+		return nil, err
+	}
+	if other.Adapter != agent.Adapter || other.Saved && other.ID != agent.ID {
+		return nil, event.FailParam(event.InvalidRequest, "model", "this conversation belongs to "+agent.Adapter+" and cannot go on with another agent; start a new one")
+	}
+	named := other.CLIModel()
+	if other.Saved || named == "" || named == agent.Model {
+		return nil, nil
+	}
+	return &named, nil
+}
+
+// resolve finds the agent that a model's name stands for.
+func (w *Wire) resolve(c *call.Call, model, pin string) (*spec.Agent, error) {
+	if p := pinned(c); p != "" {
+		pin = p
+	}
+	agent, err := w.engine.ResolveModel(c.Context(), c.Principal, model, pin)
+	if f, ok := event.AsFailure(err); ok && (f.Code == event.AdapterRequired || f.Code == event.ModelNotFound) {
+		return nil, &event.Failure{Code: event.ModelNotFound, Param: "model", Message: f.Message, Cause: f}
+	}
+	return agent, err
+}
+
+// pinned is the adapter that the path or a header names.
+func pinned(c *call.Call) string {
+	if p := c.Param("adapter"); p != "" {
+		return p
+	}
+	return c.Header(headerAdapter)
+}
+
+// prepare judges the input by what the agent can do and sets what the turn
+// changes for itself.
+func (w *Wire) prepare(r *request, in *spec.NewInput, agent *spec.Agent, model *string) error {
+	if r.input.image != "" {
+		if a, ok := w.adapter(agent.Adapter); !ok || !a.Images {
+			return event.FailParam(event.Unsupported, r.input.image, agent.Adapter+" does not take pictures")
+		}
+	}
+	o := spec.Overrides{Model: model, Reasoning: r.reasoning, Text: r.format}
+	if text := r.input.allInstructions(); text != "" {
+		if agent.Instructions != "" {
+			text = agent.Instructions + "\n\n" + text
+		}
+		o.Instructions = &text
+	}
+	if o != (spec.Overrides{}) {
+		in.Overrides = &o
+	}
+	if r.input.instructions != "" {
+		said := head(r.input.instructions, maxEchoed)
+		r.echo.Instructions = &said
+	}
+	if r.previous != "" {
+		r.echo.PreviousResponseID = &r.previous
+	}
+	var err error
+	in.Echo, err = json.Marshal(&r.echo)
+	return err
+}

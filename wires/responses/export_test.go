@@ -1,0 +1,18 @@
+package responses
+
+import "github.com/agenthost/agenthost/actors/event"
+
+// For tests of the package from outside.
+var (
+	AppendString = appendString
+	AppendPlain  = appendPlain
+	EncodedLen   = encodedLen
+	Encode       = encode
+)
+
+// AppendFrames renders one event without a view into dst.
+func AppendFrames(dst []byte, ev *event.Event) []byte {
+	f := frames{buf: dst}
+	f.event(ev, nil)
+	return f.buf
+}

@@ -1,0 +1,289 @@
+package responses
+
+import (
+	stdjson "encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/wires/call"
+)
+
+// input is what the caller says: the last user message is the prompt, what stands
+// around it becomes a preface, system and developer messages are instructions.
+type input struct {
+	instructions string // of the request
+	rules        []string
+	prompt       *event.Item
+	preface      string
+	// image is where the first picture stands, "" without one.
+	image string
+}
+
+// maxPreface bounds the preface; the newest whole entries are kept.
+const maxPreface = 64 << 10
+
+func (in *input) read(raw []byte) error {
+	if len(raw) == 0 || isNull(raw) {
+		return event.FailParam(event.InvalidRequest, "input", "input is required: a text or a list of items")
+	}
+	switch raw[0] {
+	case '"':
+		var text string
+		if err := call.Unmarshal("input", raw, &text); err != nil {
+			return err
+		}
+		in.prompt = message([]event.Part{{Text: text}})
+		return in.promptSays("input")
+	case '[':
+		var items []stdjson.RawMessage
+		if err := call.Unmarshal("input", raw, &items); err != nil {
+			return err
+		}
+		return in.list(items)
+	}
+	return event.FailParam(event.InvalidRequest, "input", "input must be a text or a list of items")
+}
+
+func (in *input) list(items []stdjson.RawMessage) error {
+	said := make([]string, 0, len(items)) // around the prompt
+	last, where := -1, ""
+	for i, raw := range items {
+		param := fmt.Sprintf("input[%d]", i)
+		it, err := readItem(param, raw)
+		if err != nil {
+			return err
+		}
+		switch it.role {
+		case "system", "developer":
+			if text := joined(it.parts); strings.TrimSpace(text) != "" {
+				in.rules = append(in.rules, text)
+			}
+			continue
+		case "user":
+			last, where = len(said), param+".content"
+			in.prompt = message(it.parts)
+			in.image = it.image
+		}
+		if it.image != "" && it.role != "user" {
+			return event.FailParam(event.Unsupported, it.image, "pictures are only understood in user messages")
+		}
+		if line := it.line(); line != "" || it.role == "user" {
+			said = append(said, line)
+		}
+	}
+	if last < 0 {
+		return event.FailParam(event.InvalidRequest, "input", "input needs a user message: it is what the agent is asked")
+	}
+	if err := in.promptSays(where); err != nil {
+		return err
+	}
+	in.preface = preface(append(said[:last:last], said[last+1:]...))
+	return nil
+}
+
+// promptSays refuses a prompt without words.
+func (in *input) promptSays(param string) error {
+	if in.prompt.Text != "" && strings.TrimSpace(in.prompt.Text) != "" {
+		return nil
+	}
+	for _, p := range in.prompt.Parts {
+		if strings.TrimSpace(p.Text) != "" {
+			return nil
+		}
+	}
+	return event.FailParam(event.InvalidRequest, param, "the user message has no text")
+}
+
+// allInstructions joins the request's own with the system and developer messages.
+func (in *input) allInstructions() string {
+	parts := in.rules
+	if in.instructions != "" {
+		parts = append([]string{in.instructions}, parts...)
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+func message(parts []event.Part) *event.Item {
+	it := &event.Item{Type: event.Message, Status: event.Done, User: true}
+	if len(parts) == 1 && parts[0].ImageURL == "" {
+		it.Text = parts[0].Text
+	} else {
+		it.Parts = parts
+	}
+	return it
+}
+
+// saidItem is one item of the input.
+type saidItem struct {
+	role  string // "" for items that are no message
+	parts []event.Part
+	image string // where the first picture stands
+	tool  string // one line about a tool item
+}
+
+func (s *saidItem) line() string {
+	if s.role == "" {
+		return s.tool
+	}
+	if text := joined(s.parts); strings.TrimSpace(text) != "" {
+		return s.role + ": " + text
+	}
+	return ""
+}
+
+type rawItem struct {
+	Type        string             `json:"type"`
+	Role        string             `json:"role"`
+	Content     stdjson.RawMessage `json:"content"`
+	Name        string             `json:"name"`
+	ServerLabel string             `json:"server_label"`
+	Arguments   stdjson.RawMessage `json:"arguments"`
+	Output      stdjson.RawMessage `json:"output"`
+	Action      stdjson.RawMessage `json:"action"`
+}
+
+func readItem(param string, raw []byte) (*saidItem, error) {
+	var in rawItem
+	if err := call.Unmarshal(param, raw, &in); err != nil {
+		return nil, err
+	}
+	switch in.Type {
+	case "", "message":
+		switch in.Role {
+		case "user", "assistant", "system", "developer":
+			return readMessage(param, &in)
+		case "":
+			return nil, event.FailParam(event.InvalidRequest, param, param+" has neither a role nor a known type")
+		}
+		return nil, event.FailParam(event.InvalidRequest, param+".role", "role must be one of user, assistant, system, developer")
+	case "mcp_call":
+		return &saidItem{tool: toolLine("called "+in.ServerLabel+"/"+in.Name, in.Arguments, in.Output)}, nil
+	case "function_call":
+		return &saidItem{tool: toolLine("called "+in.Name, in.Arguments, nil)}, nil
+	case "function_call_output":
+		return &saidItem{tool: toolLine("result", nil, in.Output)}, nil
+	case "web_search_call":
+		return &saidItem{tool: toolLine("searched the web", in.Action, nil)}, nil
+	case "reasoning", "mcp_list_tools":
+		return &saidItem{}, nil // nothing to hand on
+	case "item_reference":
+		return nil, event.FailParam(event.Unsupported, param, "item references are not supported; send the item itself, or continue with previous_response_id")
+	}
+	kind := "this type"
+	if plainWord.MatchString(in.Type) {
+		kind = "type " + in.Type
+	}
+	return nil, event.FailParam(event.Unsupported, param+".type", "an input item of "+kind+" is not supported")
+}
+
+func readMessage(param string, in *rawItem) (*saidItem, error) {
+	said := &saidItem{role: in.Role}
+	param += ".content"
+	if len(in.Content) == 0 || isNull(in.Content) {
+		return said, nil
+	}
+	if in.Content[0] == '"' {
+		var text string
+		if err := call.Unmarshal(param, in.Content, &text); err != nil {
+			return nil, err
+		}
+		said.parts = []event.Part{{Text: text}}
+		return said, nil
+	}
+	var parts []struct {
+		Type     string `json:"type"`
+		Text     string `json:"text"`
+		Refusal  string `json:"refusal"`
+		ImageURL string `json:"image_url"`
+	}
+	if err := call.Unmarshal(param, in.Content, &parts); err != nil {
+		return nil, err
+	}
+	for i, p := range parts {
+		at := fmt.Sprintf("%s[%d]", param, i)
+		switch p.Type {
+		case "input_text", "output_text", "text":
+			said.parts = append(said.parts, event.Part{Text: p.Text})
+		case "refusal":
+			said.parts = append(said.parts, event.Part{Text: p.Refusal})
+		case "input_image":
+			if p.ImageURL == "" {
+				return nil, event.FailParam(event.Unsupported, at, "a picture must come as image_url")
+			}
+			if said.image == "" {
+				said.image = at
+			}
+			said.parts = append(said.parts, event.Part{ImageURL: p.ImageURL})
+		default:
+			return nil, event.FailParam(event.Unsupported, at, "this part of a message is not supported; send input_text")
+		}
+	}
+	return said, nil
+}
+
+func joined(parts []event.Part) string {
+	texts := make([]string, 0, len(parts))
+	for _, p := range parts {
+		if p.Text != "" {
+			texts = append(texts, p.Text)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// maxToolLine bounds what is told of one tool item.
+const maxToolLine = 1 << 10
+
+func toolLine(what string, arguments, output []byte) string {
+	b := "[" + what
+	if s := plain(arguments); s != "" {
+		b += " " + s
+	}
+	if s := plain(output); s != "" {
+		b += " -> " + s
+	}
+	b = strings.Join(strings.Fields(b), " ")
+	if cut := head(b, maxToolLine); cut != b {
+		b = cut + "..."
+	}
+	return b + "]"
+}
+
+// plain is a JSON string's text, or another value as it is; null is "".
+func plain(raw []byte) string {
+	if len(raw) == 0 || isNull(raw) {
+		return ""
+	}
+	var s string
+	if raw[0] == '"' && json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	return string(raw)
+}
+
+// preface tells the newest entries that fit, oldest first.
+func preface(said []string) string {
+	room, from := maxPreface, len(said)
+	for from > 0 && room >= len(said[from-1])+2 {
+		from--
+		room -= len(said[from]) + 2
+	}
+	texts := make([]string, 0, len(said)-from+2)
+	for _, s := range said[from:] {
+		if s != "" {
+			texts = append(texts, s)
+		}
+	}
+	switch {
+	case len(texts) == 0 && from > 0:
+		return "(The earlier messages of this conversation are too long and are left out.)"
+	case len(texts) == 0:
+		return ""
+	}
+	title := "Earlier in this conversation:"
+	if from > 0 {
+		title = "Earlier in this conversation (older messages are left out):"
+	}
+	return title + "\n\n" + strings.Join(texts, "\n\n") + "\n\nThe user's message now:"
+}

@@ -1,0 +1,247 @@
+package responses
+
+import (
+	"strconv"
+
+	"github.com/agenthost/agenthost/actors/event"
+)
+
+type messageItem struct {
+	ID      string       `json:"id"`
+	Type    string       `json:"type"`
+	Status  string       `json:"status"`
+	Role    string       `json:"role"`
+	Phase   string       `json:"phase,omitempty"`
+	Content []outputText `json:"content"`
+}
+
+type outputText struct {
+	Type        string     `json:"type"`
+	Annotations []struct{} `json:"annotations"`
+	Logprobs    []struct{} `json:"logprobs"`
+	Text        string     `json:"text"`
+}
+
+type reasoningItem struct {
+	ID      string        `json:"id"`
+	Type    string        `json:"type"`
+	Status  string        `json:"status"`
+	Summary []summaryText `json:"summary"`
+}
+
+type summaryText struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+type mcpCall struct {
+	ID          string     `json:"id"`
+	Type        string     `json:"type"`
+	Status      string     `json:"status"`
+	Approval    *string    `json:"approval_request_id"`
+	Arguments   string     `json:"arguments"`
+	Error       *toolError `json:"error"`
+	Name        string     `json:"name"`
+	Output      *string    `json:"output"`
+	ServerLabel string     `json:"server_label"`
+}
+
+type toolError struct {
+	Type    string     `json:"type"`
+	Content []textPart `json:"content"`
+}
+
+type textPart struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+type webSearch struct {
+	ID     string `json:"id"`
+	Type   string `json:"type"`
+	Status string `json:"status"`
+	Action any    `json:"action"`
+}
+
+type searchAction struct {
+	Type  string `json:"type"`
+	Query string `json:"query"`
+}
+
+type openAction struct {
+	Type string `json:"type"`
+	URL  string `json:"url"`
+}
+
+// outputItem is an output item as it stands. The same function makes the items of
+// streams and of objects.
+func outputItem(it *event.Item) any {
+	id, status := it.ID.With(event.PrefixItem), it.Status.String()
+	open := it.Status == event.InProgress
+	switch it.Type {
+	case event.Message:
+		m := messageItem{ID: id, Type: "message", Status: status, Role: "assistant", Phase: phase(it.Phase), Content: []outputText{}}
+		if it.Status == event.ItemFailed {
+			m.Status = "incomplete" // a message has no other word for it
+		}
+		if !open || it.Text != "" {
+			m.Content = append(m.Content, textOf(it.Text))
+		}
+		return m
+	case event.Reasoning:
+		r := reasoningItem{ID: id, Type: "reasoning", Status: status, Summary: []summaryText{}}
+		if it.Status == event.ItemFailed {
+			r.Status = "incomplete"
+		}
+		if !open || it.Text != "" {
+			r.Summary = append(r.Summary, summaryText{"summary_text", it.Text})
+		}
+		return r
+	case event.WebSearch:
+		w := webSearch{ID: id, Type: "web_search_call", Status: status, Action: searchAction{"search", it.Query}}
+		if it.Query == "" && it.URL != "" {
+			w.Action = openAction{"open_page", it.URL}
+		}
+		return w
+	default:
+		return callOf(it, id, status)
+	}
+}
+
+func textOf(text string) outputText {
+	return outputText{Type: "output_text", Annotations: []struct{}{}, Logprobs: []struct{}{}, Text: text}
+}
+
+func phase(p event.Phase) string {
+	switch p {
+	case event.Commentary:
+		return "commentary"
+	case event.FinalAnswer:
+		return "final_answer"
+	default:
+		return ""
+	}
+}
+
+// callOf shows everything that a CLI does with a tool as a call of an MCP tool:
+// the only tool item that clients pass on without wanting to run it themselves.
+func callOf(it *event.Item, id, status string) mcpCall {
+	c := mcpCall{ID: id, Type: "mcp_call", Status: status, Arguments: arguments(it), Name: callName(it), ServerLabel: it.Server}
+	if c.ServerLabel == "" {
+		c.ServerLabel = "agent"
+	}
+	failed := toolFailed(it)
+	if failed {
+		c.Status = "failed"
+		c.Error = &toolError{"mcp_tool_execution_error", []textPart{{"text", failure(it)}}}
+	}
+	closed := it.Status != event.InProgress
+	if it.Output != "" || closed && (it.Type == event.Command || it.Type != event.FileChange && !failed) {
+		out := fitting(it.Output)
+		c.Output = &out
+	}
+	return c
+}
+
+func toolFailed(it *event.Item) bool {
+	return it.Status == event.ItemFailed ||
+		it.Status == event.Done && it.Type == event.Command && it.ExitCode != nil && *it.ExitCode != 0
+}
+
+func callName(it *event.Item) string {
+	switch it.Type {
+	case event.Command:
+		return "command_execution"
+	case event.FileChange:
+		return "file_change"
+	case event.Subagent:
+		return "subagent"
+	default:
+		if it.Tool == "" {
+			return "tool"
+		}
+		return it.Tool
+	}
+}
+
+func arguments(it *event.Item) string {
+	switch it.Type {
+	case event.Command:
+		b := appendPlain([]byte(`{"command":`), it.Command)
+		if it.Cwd != "" {
+			b = appendPlain(append(b, `,"cwd":`...), it.Cwd)
+		}
+		return string(append(b, '}'))
+	case event.FileChange:
+		b := []byte(`{"changes":[`)
+		for i, ch := range it.Changes {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = appendPlain(append(b, `{"path":`...), ch.Path)
+			b = appendPlain(append(b, `,"kind":`...), ch.Kind)
+			b = append(b, '}')
+		}
+		return string(append(b, "]}"...))
+	default:
+		if it.Arguments == "" {
+			return "{}"
+		}
+		return it.Arguments
+	}
+}
+
+// errorTail is how much of a failed call's output its error repeats.
+const errorTail = 4 << 10
+
+func failure(it *event.Item) string {
+	text := it.Error
+	if text == "" {
+		text = tail(it.Output, errorTail)
+	}
+	if it.ExitCode != nil {
+		if text != "" && text[len(text)-1] != '\n' {
+			text += "\n"
+		}
+		text += "exit code " + strconv.Itoa(*it.ExitCode)
+	}
+	if text == "" {
+		text = "the call failed without a reason"
+	}
+	return text
+}
+
+type inputMessage struct {
+	ID      string `json:"id"`
+	Type    string `json:"type"`
+	Status  string `json:"status"`
+	Role    string `json:"role"`
+	Content []any  `json:"content"`
+}
+
+type inputText struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+type inputImage struct {
+	Type     string `json:"type"`
+	Detail   string `json:"detail"`
+	ImageURL string `json:"image_url"`
+}
+
+// inputItem is a caller's message.
+func inputItem(it *event.Item) inputMessage {
+	m := inputMessage{ID: it.ID.With(event.PrefixItem), Type: "message", Status: "completed", Role: "user", Content: []any{}}
+	if it.Text != "" || len(it.Parts) == 0 {
+		m.Content = append(m.Content, inputText{"input_text", it.Text})
+	}
+	for _, p := range it.Parts {
+		if p.ImageURL != "" {
+			m.Content = append(m.Content, inputImage{"input_image", "auto", p.ImageURL})
+		} else {
+			m.Content = append(m.Content, inputText{"input_text", p.Text})
+		}
+	}
+	return m
+}

@@ -1,0 +1,55 @@
+package responses
+
+import (
+	"regexp"
+	"slices"
+
+	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/wires/call"
+)
+
+var plainID = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
+type page struct {
+	Object  string         `json:"object"`
+	Data    []inputMessage `json:"data"`
+	FirstID *string        `json:"first_id"`
+	LastID  *string        `json:"last_id"`
+	HasMore bool           `json:"has_more"`
+}
+
+// InputItems answers GET /responses/{response_id}/input_items: the messages that
+// the response answers.
+func (w *Wire) InputItems(c *call.Call) {
+	t, err := w.find(c)
+	if err != nil {
+		c.Fail(err)
+		return
+	}
+	p, after, err := c.Page()
+	if err != nil {
+		c.Fail(err)
+		return
+	}
+	items := slices.Clone(t.Input.Items)
+	if p.Desc {
+		slices.Reverse(items)
+	}
+	if after != "" {
+		id, ok := event.Parse(after, event.PrefixItem)
+		at := slices.IndexFunc(items, func(it *event.Item) bool { return it.ID == id })
+		if !ok || at < 0 {
+			c.Fail(event.FailParam(event.InvalidRequest, "after", "after is not an item of this list"))
+			return
+		}
+		items = items[at+1:]
+	}
+	out := page{Object: "list", Data: []inputMessage{}, HasMore: len(items) > p.Limit}
+	for _, it := range items[:min(len(items), p.Limit)] {
+		out.Data = append(out.Data, inputItem(it))
+	}
+	if n := len(out.Data); n > 0 {
+		out.FirstID, out.LastID = &out.Data[0].ID, &out.Data[n-1].ID
+	}
+	c.JSON(200, out)
+}

@@ -1,0 +1,107 @@
+package responses
+
+import (
+	"net/url"
+
+	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/spec"
+	"github.com/agenthost/agenthost/wires/call"
+)
+
+type model struct {
+	ID      string `json:"id"`
+	Object  string `json:"object"`
+	Created int64  `json:"created"`
+	OwnedBy string `json:"owned_by"`
+}
+
+type models struct {
+	Object string  `json:"object"`
+	Data   []model `json:"data"`
+}
+
+// Names of who owns a model.
+const (
+	ownedByHost   = "agenthost"
+	ownedByCaller = "agents"
+)
+
+// maxListed bounds the saved agents of a list, which has no pages.
+const maxListed = 1000
+
+// ModelsList answers GET /models: the adapters and the caller's saved agents. A
+// real model name works as a model too; which ones exist only the provider knows.
+func (w *Wire) ModelsList(c *call.Call) {
+	list := models{Object: "list", Data: []model{}}
+	for _, a := range w.opts.Adapters {
+		list.Data = append(list.Data, w.adapterModel(a.Name))
+	}
+	names := map[string]bool{}
+	p := spec.Page{Limit: 100}
+	for more := true; more && len(names) < maxListed; {
+		agents, again, err := w.engine.Agents(c.Context(), c.Principal, p)
+		if err != nil {
+			c.Fail(err)
+			return
+		}
+		for _, a := range agents {
+			m := agentModel(a)
+			if !names[m.ID] {
+				names[m.ID] = true
+				list.Data = append(list.Data, m)
+			}
+			p.After = a.ID
+		}
+		more = again && len(agents) > 0
+	}
+	c.JSON(200, list)
+}
+
+// ModelsRetrieve answers GET /models/{model}.
+func (w *Wire) ModelsRetrieve(c *call.Call) {
+	name, err := url.PathUnescape(c.Param("model"))
+	if err != nil {
+		name = ""
+	}
+	if _, ok := w.adapter(name); ok {
+		c.JSON(200, w.adapterModel(name))
+		return
+	}
+	if id, ok := event.Parse(name, event.PrefixAgent); ok {
+		a, err := w.engine.Agent(c.Context(), c.Principal, id)
+		if err == nil {
+			c.JSON(200, model{name, "model", a.Created, ownedByCaller})
+			return
+		}
+		if code := event.CodeOf(err); code != event.AgentNotFound && code != event.NotFound {
+			c.Fail(err)
+			return
+		}
+	} else if spec.ValidAgentName(name) == nil && name != "" {
+		agents, err := w.engine.AgentsNamed(c.Context(), c.Principal, name)
+		if err != nil {
+			c.Fail(err)
+			return
+		}
+		if len(agents) > 0 {
+			c.JSON(200, model{name, "model", agents[0].Created, ownedByCaller})
+			return
+		}
+	}
+	if !plainWord.MatchString(name) {
+		name = "of this name"
+	}
+	c.Fail(event.FailParam(event.ModelNotFound, "model", "there is no adapter and no saved agent "+name))
+}
+
+func (w *Wire) adapterModel(name string) model {
+	return model{name, "model", w.opts.Started, ownedByHost}
+}
+
+func agentModel(a *spec.Agent) model {
+	id := a.Name
+	if id == "" {
+		id = a.ID.With(event.PrefixAgent)
+	}
+	return model{id, "model", a.Created, ownedByCaller}
+}

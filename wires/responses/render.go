@@ -1,0 +1,152 @@
+package responses
+
+import (
+	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/fold"
+)
+
+// Render gives a batch's frames. It is the render function of fold.ResponsesWire.
+func Render(b *fold.Batch) *fold.Frames {
+	size := 0
+	for i := range b.Events {
+		size += 320 + len(b.Events[i].Text)
+		if b.Events[i].Body != nil {
+			size += 1200
+		}
+	}
+	f := frames{buf: make([]byte, 0, size)}
+	ends := make([]int, len(b.Events))
+	for i := range b.Events {
+		f.event(&b.Events[i], b.View(i))
+		ends[i] = len(f.buf)
+	}
+	return &fold.Frames{Buf: f.buf, Ends: ends}
+}
+
+// Parts of items: messages have contents, reasoning has summaries; of ours each
+// has one.
+const (
+	contentIndex = "content_index"
+	summaryIndex = "summary_index"
+)
+
+// event appends the frames of one event: fold.Steps of it.
+func (f *frames) event(ev *event.Event, v *fold.View) {
+	f.seq = int64(ev.Step)
+	switch ev.Kind {
+	case event.InputAccepted, event.TurnStarted, event.TurnEnded:
+		if v != nil && v.Turn != nil {
+			f.lifecycle(ev, v.Turn)
+		}
+	case event.ItemStarted:
+		if it, ok := ev.Body.(*event.Item); ok {
+			f.started(ev, it)
+		}
+	case event.TextDelta:
+		f.open("response.output_text.delta")
+		f.place(ev, contentIndex)
+		f.text("delta", ev.Text)
+		f.buf = append(f.buf, `,"logprobs":[]`...)
+		f.close()
+	case event.ReasoningDelta:
+		f.open("response.reasoning_summary_text.delta")
+		f.place(ev, summaryIndex)
+		f.text("delta", ev.Text)
+		f.close()
+	case event.ItemDone:
+		if it, ok := ev.Body.(*event.Item); ok {
+			f.done(ev, it)
+		}
+	case event.SessionCreated, event.SessionUpdated, event.SessionDeleted, event.NativeSession,
+		event.OutputDelta, event.Notice, event.Unknown, event.TurnForgotten:
+		// not on this wire
+	}
+}
+
+func (f *frames) lifecycle(ev *event.Event, t *fold.Turn) {
+	response := encode(Of(t))
+	switch {
+	case ev.Kind == event.InputAccepted:
+		f.object("response.created", response)
+		if t.Input.Waiting {
+			f.object("response.queued", response)
+		}
+	case ev.Kind == event.TurnStarted:
+		f.object("response.in_progress", response)
+	case t.Status == fold.Completed:
+		f.object("response.completed", response)
+	case status(t) == "failed":
+		f.object("response.failed", response)
+	default: // stopped at a limit, or cancelled
+		f.object("response.incomplete", response)
+	}
+}
+
+func (f *frames) started(ev *event.Event, it *event.Item) {
+	const added = "response.output_item.added"
+	switch it.Type {
+	case event.Message:
+		f.item(added, ev, encode(outputItem(it)))
+		f.open("response.content_part.added")
+		f.place(ev, contentIndex)
+		f.raw("part", encode(textOf("")))
+		f.close()
+	case event.Reasoning:
+		f.item(added, ev, encode(outputItem(it)))
+		f.open("response.reasoning_summary_part.added")
+		f.place(ev, summaryIndex)
+		f.raw("part", encode(summaryText{"summary_text", ""}))
+		f.close()
+	case event.WebSearch:
+		f.item(added, ev, encode(outputItem(it)))
+	default:
+		c := callOf(it, it.ID.With(event.PrefixItem), it.Status.String())
+		args := c.Arguments
+		c.Arguments = "" // they follow
+		f.item(added, ev, encode(c))
+		f.bare("response.mcp_call.in_progress", ev)
+		f.open("response.mcp_call_arguments.delta")
+		f.place(ev, "")
+		f.text("delta", args)
+		f.close()
+		f.open("response.mcp_call_arguments.done")
+		f.place(ev, "")
+		f.text("arguments", args)
+		f.close()
+	}
+}
+
+func (f *frames) done(ev *event.Event, it *event.Item) {
+	switch it.Type {
+	case event.Message:
+		f.open("response.output_text.done")
+		f.place(ev, contentIndex)
+		f.text("text", it.Text)
+		f.buf = append(f.buf, `,"logprobs":[]`...)
+		f.close()
+		f.open("response.content_part.done")
+		f.place(ev, contentIndex)
+		f.raw("part", encode(textOf(it.Text)))
+		f.close()
+	case event.Reasoning:
+		f.open("response.reasoning_summary_text.done")
+		f.place(ev, summaryIndex)
+		f.text("text", it.Text)
+		f.close()
+		f.open("response.reasoning_summary_part.done")
+		f.place(ev, summaryIndex)
+		f.raw("part", encode(summaryText{"summary_text", it.Text}))
+		if it.Status != event.Done {
+			f.text("status", "incomplete")
+		}
+		f.close()
+	case event.WebSearch:
+	default:
+		if it.Status == event.Done && !toolFailed(it) {
+			f.bare("response.mcp_call.completed", ev)
+		} else {
+			f.bare("response.mcp_call.failed", ev)
+		}
+	}
+	f.item("response.output_item.done", ev, encode(outputItem(it)))
+}

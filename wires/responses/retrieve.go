@@ -1,0 +1,126 @@
+package responses
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/fold"
+	"github.com/agenthost/agenthost/wires/call"
+)
+
+// param is the path value of a response's id.
+const param = "response_id"
+
+// Retrieve answers GET /responses/{response_id}, with stream=true as a stream of
+// all frames, or of those after starting_after.
+func (w *Wire) Retrieve(c *call.Call) {
+	t, err := w.find(c)
+	if err != nil {
+		c.Fail(err)
+		return
+	}
+	streamed, err := c.Flag("stream")
+	if err != nil {
+		c.Fail(err)
+		return
+	}
+	if !streamed {
+		c.Raw(200, encode(Of(t)))
+		return
+	}
+	skip := int64(-1)
+	if v, ok := c.Query("starting_after"); ok {
+		if skip, err = strconv.ParseInt(v, 10, 32); err != nil || skip < 0 {
+			c.Fail(event.FailParam(event.InvalidRequest, "starting_after", "starting_after must be a sequence number"))
+			return
+		}
+	}
+	w.stream(c, t, t.First-1, skip, false)
+}
+
+// Cancel answers POST /responses/{response_id}/cancel: with the response as it
+// ended, or as it stands when that takes long. An ended one stays as it is.
+func (w *Wire) Cancel(c *call.Call) {
+	t, err := w.find(c)
+	if err != nil {
+		c.Fail(err)
+		return
+	}
+	if !t.Status.Ended() {
+		if t, err = w.engine.CancelTurn(c.Context(), c.Principal, t.ID); err != nil {
+			c.Fail(hidden(err, "", c.Param(param)))
+			return
+		}
+	}
+	if !t.Status.Ended() {
+		limit := time.NewTimer(w.opts.CancelWait)
+		defer limit.Stop()
+		// Being cancelled does not depend on being watched.
+		if done, err := w.wait(c, t, t.Last, limit.C); err == nil {
+			t = done
+		}
+	}
+	c.Raw(200, encode(Of(t)))
+}
+
+type deleted struct {
+	ID      string `json:"id"`
+	Object  string `json:"object"`
+	Deleted bool   `json:"deleted"`
+}
+
+// Delete answers DELETE /responses/{response_id}: its items are removed on both
+// wires, the conversation goes on.
+func (w *Wire) Delete(c *call.Call) {
+	t, err := w.find(c)
+	if err == nil {
+		err = hidden(w.engine.ForgetTurn(c.Context(), c.Principal, t.ID), "", c.Param(param))
+	}
+	if err != nil {
+		c.Fail(err)
+		return
+	}
+	c.JSON(200, deleted{t.ID.With(event.PrefixResponse), "response", true})
+}
+
+// find is the turn that the path names. Unknown, foreign, malformed and forgotten
+// ids are answered alike.
+func (w *Wire) find(c *call.Call) (*fold.Turn, error) {
+	id, ok := c.ID(param, event.PrefixResponse)
+	if !ok {
+		return nil, notFound("", c.Param(param))
+	}
+	t, err := w.engine.Turn(c.Context(), c.Principal, id)
+	if err != nil {
+		return nil, hidden(err, "", c.Param(param))
+	}
+	if gone(t) {
+		return nil, notFound("", c.Param(param))
+	}
+	return t, nil
+}
+
+// gone reports whether nobody may read the turn any more. The end of a response
+// that is not stored takes it away; the event that says so follows.
+func gone(t *fold.Turn) bool { return t.Forgotten || t.Input.Forget && t.Status.Ended() }
+
+// hidden makes every kind of not found of the engine the same answer.
+func hidden(err error, param, id string) error {
+	switch event.CodeOf(err) {
+	case event.NotFound, event.TurnNotFound, event.SessionNotFound:
+		return notFound(param, id)
+	}
+	return err
+}
+
+func notFound(param, id string) error {
+	what, code := "response", event.TurnNotFound
+	if param == "conversation" {
+		what, code = "conversation", event.SessionNotFound
+	}
+	if len(id) > 80 || !plainID.MatchString(id) {
+		id = "this id"
+	}
+	return event.FailParam(code, param, "there is no "+what+" with the id "+id)
+}

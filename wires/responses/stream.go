@@ -1,0 +1,135 @@
+package responses
+
+import (
+	"bytes"
+
+	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/fold"
+	"github.com/agenthost/agenthost/wires/call"
+)
+
+// source is one response's stream: the frames of its turn out of those of the
+// session. It is an sse.Source.
+type source struct {
+	sub  call.Stream
+	turn event.ID
+	// cursor is the number of the last event taken, skip the sequence number up to
+	// which the caller has frames already; -1 for none.
+	cursor, skip int64
+
+	batch  *fold.Batch
+	frames *fold.Frames
+	at     int
+	// first is what prime has got.
+	first *step
+}
+
+type step struct {
+	batch *fold.Batch
+	wake  <-chan struct{}
+}
+
+// newSource streams turn from sub, which stands at before.
+func newSource(sub call.Stream, turn event.ID, before, skip int64) *source {
+	return &source{sub: sub, turn: turn, cursor: before, skip: skip}
+}
+
+// prime reads ahead, so that a stream that cannot begin is refused in order.
+func (s *source) prime() error {
+	b, wake, err := s.sub.Next()
+	if err == nil {
+		s.first = &step{b, wake}
+	}
+	return err
+}
+
+// Close ends the subscription.
+func (s *source) Close() { s.sub.Close() }
+
+// Next gives the frames of the next events of the turn; done with its last.
+func (s *source) Next() (frames []byte, wake <-chan struct{}, done bool, err error) {
+	for {
+		if s.batch == nil {
+			b, wake, err := s.next()
+			if b == nil {
+				return nil, wake, false, err
+			}
+			s.batch, s.at, s.frames = b, 0, b.Rendered(fold.ResponsesWire, Render)
+		}
+		if frames, done := s.run(); done || len(frames) > 0 {
+			return frames, nil, done, nil
+		}
+	}
+}
+
+func (s *source) next() (*fold.Batch, <-chan struct{}, error) {
+	if f := s.first; f != nil {
+		s.first = nil
+		return f.batch, f.wake, nil
+	}
+	return s.sub.Next()
+}
+
+// run takes the next events of the turn that stand side by side. It forgets the
+// batch when it is used up.
+func (s *source) run() (frames []byte, done bool) {
+	events := s.batch.Events
+	for s.at < len(events) && !s.wanted(&events[s.at]) {
+		s.at++
+	}
+	from := s.at
+	for s.at < len(events) && !done && s.wanted(&events[s.at]) {
+		done = events[s.at].Kind == event.TurnEnded
+		s.at++
+	}
+	if from < s.at {
+		frames = s.fresh(&events[from], s.frames.Buf[start(s.frames, from):s.frames.Ends[s.at-1]])
+	}
+	if s.at == len(events) {
+		s.cursor = max(s.cursor, s.batch.Last())
+		s.batch, s.frames = nil, nil
+	}
+	return frames, done
+}
+
+// wanted reports whether ev's frames are still to be sent. The end of the turn is
+// always wanted: it ends the stream.
+func (s *source) wanted(ev *event.Event) bool {
+	if ev.Seq <= s.cursor || ev.Turn != s.turn {
+		return false
+	}
+	return ev.Kind == event.TurnEnded || int64(ev.Step)+int64(fold.Steps(ev)) > s.skip+1
+}
+
+// fresh drops the frames that the caller has from those that begin with ev's.
+func (s *source) fresh(ev *event.Event, frames []byte) []byte {
+	for n := int64(ev.Step); n <= s.skip; n++ {
+		_, rest, ok := bytes.Cut(frames, endOfFrame)
+		if !ok {
+			return nil
+		}
+		frames = rest
+	}
+	return frames
+}
+
+var endOfFrame = []byte("\n\n")
+
+func start(f *fold.Frames, i int) int {
+	if i == 0 {
+		return 0
+	}
+	return f.Ends[i-1]
+}
+
+// ended finds the turn's end in b.
+func ended(b *fold.Batch, turn event.ID) (*fold.Turn, bool) {
+	for i := range b.Events {
+		if ev := &b.Events[i]; ev.Kind == event.TurnEnded && ev.Turn == turn {
+			if v := b.View(i); v != nil && v.Turn != nil {
+				return v.Turn, true
+			}
+		}
+	}
+	return nil, false
+}

@@ -1,0 +1,201 @@
+package sse
+
+import (
+	"errors"
+	"net"
+	"os"
+	"runtime/debug"
+	"sync"
+	"time"
+)
+
+// stream is one open connection. conn, started, dropped and cut are guarded by
+// the hub's lock.
+type stream struct {
+	hub     *Hub
+	src     Source
+	head    []byte
+	slot    int
+	born    time.Time
+	conn    net.Conn
+	started bool
+	dropped bool // src is closed, nothing may run
+	cut     bool // close conn as soon as there is one
+}
+
+const (
+	bufferSize = 16 << 10  // of the pooled buffers
+	gather     = 64 << 10  // pending frames are gathered up to this
+	piece      = 256 << 10 // written under one deadline, so a slow but living reader gets large frames
+	maxUnread  = 64 << 10  // what a client may send after its request
+)
+
+var buffers = sync.Pool{New: func() any { b := make([]byte, 0, bufferSize); return &b }}
+
+var heartbeat = []byte(": ping\n")
+
+// serve is the hijack handler. A panic here would end the process.
+func (s *stream) serve(conn net.Conn) {
+	defer s.recover("stream")
+	if !s.hub.start(s, rawConn(conn)) {
+		return
+	}
+	defer s.hub.end(s)
+	defer s.src.Close()
+	if tcp, ok := s.conn.(*net.TCPConn); ok {
+		_ = tcp.SetNoDelay(true) // already the default of Go
+	}
+	gone := make(chan struct{})
+	go s.watch(conn, gone)
+	defer func() { // conn belongs to the server again when serve returns
+		_ = s.conn.Close()
+		<-gone
+	}()
+	if s.write(s.head) != nil {
+		return
+	}
+	s.head = nil
+	s.pull(gone)
+}
+
+// pull writes frames until the source is done, the client left or stopped
+// reading, or the hub closes and nothing is pending.
+func (s *stream) pull(gone <-chan struct{}) {
+	beat := s.hub.wheel.beat(s.slot)
+	for last := false; ; {
+		wake, done, err := s.flush()
+		if done || err != nil {
+			if err != nil && s.lost(err) {
+				return
+			}
+			s.farewell()
+			return
+		}
+		if wake == nil { // more is pending
+			select {
+			case <-gone:
+				s.hub.gone.Add(1)
+				return
+			default:
+				continue
+			}
+		}
+		select {
+		case <-wake:
+		case <-s.hub.closing:
+			if !last { // once more around: something may have come meanwhile
+				last = true
+				continue
+			}
+			s.farewell()
+			return
+		case <-gone:
+			s.hub.gone.Add(1)
+			return
+		case <-beat:
+			beat = s.hub.wheel.beat(s.slot)
+			if err := s.write(heartbeat); err != nil {
+				s.lost(err)
+				return
+			}
+		}
+	}
+}
+
+// flush writes what is pending in one write. wake is nil when there may be more.
+func (s *stream) flush() (wake <-chan struct{}, done bool, err error) {
+	frames, wake, done, err := s.src.Next()
+	if err != nil || wake != nil || len(frames) == 0 {
+		return wake, done, err
+	}
+	if done || len(frames) >= gather {
+		return nil, done, s.write(frames)
+	}
+	buf, _ := buffers.Get().(*[]byte)
+	b := append((*buf)[:0], frames...)
+	for err == nil && wake == nil && !done && len(b) < gather {
+		frames, wake, done, err = s.src.Next()
+		b = append(b, frames...)
+	}
+	if werr := s.write(b); werr != nil {
+		err = werr
+	}
+	if cap(b) <= 2*gather {
+		*buf = b
+		buffers.Put(buf)
+	}
+	return wake, done, err
+}
+
+// errWrite marks failures of the connection, as opposed to those of the source.
+type errWrite struct{ error }
+
+func (s *stream) write(b []byte) error {
+	for len(b) > 0 {
+		n := min(len(b), piece)
+		if err := s.conn.SetWriteDeadline(time.Now().Add(s.hub.writeTimeout)); err != nil {
+			return errWrite{err}
+		}
+		n, err := s.conn.Write(b[:n])
+		s.hub.bytes.Add(int64(n))
+		if err != nil {
+			return errWrite{err}
+		}
+		b = b[n:]
+	}
+	return nil
+}
+
+// lost counts a failed write; false when err is the source's.
+func (s *stream) lost(err error) bool {
+	var w errWrite
+	if !errors.As(err, &w) {
+		return false
+	}
+	if errors.Is(w.error, os.ErrDeadlineExceeded) {
+		s.hub.slow.Add(1)
+	} else {
+		s.hub.gone.Add(1)
+	}
+	return true
+}
+
+// farewell ends the answer in order: without it unread input of the client turns
+// the close into a reset that takes the last frames with it.
+func (s *stream) farewell() {
+	if half, ok := s.conn.(interface{ CloseWrite() error }); ok {
+		_ = half.CloseWrite()
+	}
+}
+
+// watch reads the connection until the client is gone or serve closes it.
+func (s *stream) watch(conn net.Conn, gone chan<- struct{}) {
+	defer close(gone)
+	defer s.recover("reader")
+	var small [64]byte
+	for unread := 0; unread < maxUnread; {
+		n, err := conn.Read(small[:])
+		if err != nil {
+			return
+		}
+		if n == 0 {
+			unread++
+		}
+		unread += n
+	}
+}
+
+func (s *stream) recover(where string) {
+	if p := recover(); p != nil {
+		s.hub.panics.Add(1)
+		s.hub.log.Error("panic in an event stream", "where", where, "panic", p, "stack", string(debug.Stack()))
+	}
+}
+
+// rawConn is the connection itself: closing fasthttp's wrapper does nothing.
+func rawConn(c net.Conn) net.Conn {
+	if u, ok := c.(interface{ UnsafeConn() net.Conn }); ok {
+		return u.UnsafeConn()
+	}
+	return c
+}

@@ -33,7 +33,7 @@ func TestTurnRunsAndIsReadBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	if back.Status != fold.Completed || len(back.Items) != 1 || back.Items[0].Text != "hello\nworld\n" {
-		t.Errorf("turn = %+v", back)
+		t.Errorf("turn = %+v, end %+v %v", back, back.End, back.End.Failure)
 	}
 	if back.Items[0].Phase != event.FinalAnswer {
 		t.Errorf("phase = %v, want the final answer", back.Items[0].Phase)

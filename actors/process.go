@@ -41,7 +41,9 @@ type processActor struct {
 	told, now bool
 	ended     bool
 	reader    *reader
-	adopted   chan struct{} // closed once p is set
+	// adopted is closed once p is set and the turn was told of the process. A
+	// process may end before that; what it said is held until then.
+	adopted chan struct{}
 }
 
 func newProcess(h *Host, turn *actor.PID, j *job) *processActor {
@@ -75,9 +77,9 @@ func (a *processActor) Receive(c actor.Context) {
 func (a *processActor) start(c actor.Context) {
 	a.reader = &reader{
 		host: a.host, turn: a.turn, self: c.Self(), parser: a.job.parser, job: a.job,
-		credits: make(chan struct{}, inFlight), quit: make(chan struct{}),
+		credits: make(chan struct{}, inFlight), quit: make(chan struct{}), adopted: make(chan struct{}),
 	}
-	a.adopted = make(chan struct{})
+	a.adopted = a.reader.adopted
 	spec, self, host, marker, adopted, quit := a.reader.spec(), c.Self(), a.host, a.job.marker, a.adopted, a.reader.quit
 	host.work.Go(func() {
 		p, err := process.Start(spec)
@@ -101,9 +103,9 @@ func (a *processActor) running(c actor.Context, m *started) {
 		return
 	}
 	a.p = m.p
-	close(a.adopted)
 	c.Send(a.host.reaper, &planted{marker: a.job.marker, pid: m.p.Pid()})
 	c.Send(a.turn, &spawned{m.p.Pid()})
+	close(a.adopted)
 	if a.told {
 		a.record(c)
 	}
@@ -185,6 +187,7 @@ type reader struct {
 	// whose turn is gone.
 	credits chan struct{}
 	quit    chan struct{}
+	adopted chan struct{}
 	spoke   bool
 }
 
@@ -205,7 +208,21 @@ func putBatch(b *agent.Batch) {
 	batches.Put(b)
 }
 
+// announced waits until the turn knows of the process; false when nobody listens
+// any more.
+func (r *reader) announced() bool {
+	select {
+	case <-r.adopted:
+		return true
+	case <-r.quit:
+		return false
+	}
+}
+
 func (r *reader) lines(lines [][]byte) {
+	if !r.announced() {
+		return
+	}
 	b := batches.Get().(*agent.Batch)
 	for _, l := range lines {
 		r.feed(r.job.redact.Bytes(l), b)
@@ -233,10 +250,22 @@ func (r *reader) feed(line []byte, b *agent.Batch) {
 	r.parser.Feed(line, b)
 }
 
-func (r *reader) dropped(n int64) { r.host.root.Send(r.turn, &lineDropped{n}) }
-func (r *reader) limit()          { r.host.root.Send(r.turn, &outputLimit{}) }
+func (r *reader) dropped(n int64) {
+	if r.announced() {
+		r.host.root.Send(r.turn, &lineDropped{n})
+	}
+}
+
+func (r *reader) limit() {
+	if r.announced() {
+		r.host.root.Send(r.turn, &outputLimit{})
+	}
+}
 
 func (r *reader) exit(st process.Status) {
+	if !r.announced() {
+		return
+	}
 	exit := agent.Exit{Code: st.Code, Signal: st.Signal, Stderr: r.job.redact.String(string(st.Stderr))}
 	b := new(agent.Batch)
 	func() {

@@ -4,30 +4,34 @@ import (
 	"context"
 	"time"
 
-	"github.com/agenthost/agenthost/actors/agent"
+	"github.com/agenthost/agenthost/actors"
+	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/wires/agents"
 	"github.com/agenthost/agenthost/wires/call"
+	"github.com/agenthost/agenthost/wires/responses"
 )
 
-// TEMPORARY
-type Stats struct {
-	Running, Waiting, Active, Subscribers, Trees                  int64
-	Completed, Failed, Cancelled, OrphansReaped, Crashes, Commits int64
-	CommitTime                                                    time.Duration
-	Room                                                          bool
-}
-type Runtime struct {
-	Name, Binary, Path, Version, Confinement, Permissions string
-	Aliases                                               []string
-	Installed, Credential, Default                        bool
-	Install                                               [][]string
-	Capabilities                                          agent.Capabilities
+// Host is the engine: what both wires and the server itself need of it.
+type Host interface {
+	agents.Engine
+	responses.Engine
+	Stats() actors.Stats
+	StoreErr() error
+	Runtimes(ctx context.Context) []actors.Runtime
 }
 
-// Host is what the server needs of the engine beyond what the wires need.
-type Host interface {
-	Stats() Stats
-	StoreErr() error
-	Runtimes(ctx context.Context) []Runtime
+// Engine lets the wires use h.
+func Engine(h *actors.Host) Host { return engine{h} }
+
+type engine struct{ *actors.Host }
+
+// Subscribe gives the Host's subscription as the interface that wires know.
+func (e engine) Subscribe(ctx context.Context, owner string, session event.ID, after int64) (call.Stream, error) {
+	s, err := e.Host.Subscribe(ctx, owner, session, after)
+	if err != nil {
+		return nil, err // not s: a nil pointer in an interface is not nil
+	}
+	return s, nil
 }
 
 // handlers are the wires' methods that stand in the table.
@@ -40,5 +44,13 @@ type handlers struct {
 }
 
 func wireHandlers(h Host, c *Config) *handlers {
-	return &handlers{}
+	a := agents.New(h, agents.Options{Hosted: c.Hosted})
+	r := responses.New(h, responses.Options{Adapters: c.Adapters, Started: time.Now().Unix(), CancelWait: c.CancelWait})
+	return &handlers{
+		createAgent: a.CreateAgent, listAgents: a.ListAgents, getAgent: a.GetAgent, updateAgent: a.UpdateAgent, deleteAgent: a.DeleteAgent,
+		createSession: a.CreateSession, listSessions: a.ListSessions, getSession: a.GetSession, updateSession: a.UpdateSession, deleteSession: a.DeleteSession,
+		sendEvent: a.SendEvents, streamEvents: a.StreamEvents, listItems: a.ListItems, listTurns: a.ListTurns, getTurn: a.GetTurn, listTurnItems: a.ListTurnItems,
+		createResponse: r.Create, getResponse: r.Retrieve, deleteResponse: r.Delete, cancelResponse: r.Cancel, listInputItems: r.InputItems,
+		listModels: r.ModelsList, getModel: r.ModelsRetrieve,
+	}
 }

@@ -68,6 +68,8 @@ type runtime struct {
 	Version      *string    `json:"version"`
 	Experimental bool       `json:"experimental"`
 	Capabilities any        `json:"capabilities"`
+	Driver       string     `json:"driver"`
+	Home         string     `json:"home"`
 	Permissions  string     `json:"permissions"`
 	Confinement  string     `json:"confinement"`
 	AuthPresent  bool       `json:"auth_env_present"`
@@ -88,11 +90,15 @@ type list[T any] struct {
 func (s *Server) listRuntimes(c *call.Call) {
 	out := list[runtime]{Object: "list", Data: []runtime{}}
 	for _, r := range s.host.Runtimes(c.Context()) {
+		confinement := "none"
+		if r.Confined {
+			confinement = "cli"
+		}
 		out.Data = append(out.Data, runtime{
 			ID: r.Name, Name: r.Name, Object: "agent.runtime", Aliases: append([]string{}, r.Aliases...), Binary: r.Binary,
 			Installed: r.Installed, Path: orNull(r.Path), Version: orNull(r.Version), Experimental: r.Capabilities.Experimental,
-			Capabilities: r.Capabilities, Permissions: string(r.Permissions), Confinement: r.Confinement,
-			AuthPresent: r.Credential, InstallSteps: append([][]string{}, r.Install...), Implemented: true, Default: r.Default,
+			Capabilities: r.Capabilities, Driver: r.Driver, Home: string(r.Home), Permissions: string(r.Permissions), Confinement: confinement,
+			AuthPresent: r.KeySet, InstallSteps: append([][]string{}, s.cfg.Install[r.Name]...), Implemented: true, Default: r.Default,
 		})
 	}
 	if n := len(out.Data); n > 0 {

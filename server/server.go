@@ -13,6 +13,7 @@ import (
 	"github.com/fasthttp/router"
 	"github.com/valyala/fasthttp"
 
+	"github.com/agenthost/agenthost/wires/responses"
 	"github.com/agenthost/agenthost/wires/sse"
 )
 
@@ -24,6 +25,15 @@ type Config struct {
 	// loopback addresses are served unless AllowAnonymous.
 	Principals     []Principal
 	AllowAnonymous bool
+	// Adapters are the mounted ones, which are models of the Responses wire.
+	Adapters []responses.Adapter
+	// Hosted accepts environments of type openai_hosted.
+	Hosted bool
+	// CancelWait is how long responses.cancel waits for the turn's end: a little
+	// more than the kill ladder takes.
+	CancelWait time.Duration
+	// Install is how an adapter's CLI is installed, argument lists by name.
+	Install map[string][][]string
 	// Groups that are served; the others answer 404 endpoint_disabled.
 	Groups []string
 	// MaxBody is the largest request body in bytes. 10 MiB

@@ -16,16 +16,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/valyala/fasthttp"
 	"go.uber.org/goleak"
 
+	"github.com/agenthost/agenthost/actors"
 	"github.com/agenthost/agenthost/wires/call"
 )
 
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m,
-		goleak.IgnoreTopFunction("github.com/valyala/fasthttp.updateServerDate.func1"),
-		goleak.IgnoreTopFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"))
+		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"),
+		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"))
 }
 
 const (
@@ -218,18 +218,17 @@ func (r *running) do(t *testing.T, method, path, token, body string, headers ...
 	return parse(t, text)
 }
 
-// fakeHost is an engine that does nothing.
+// fakeHost is an engine that does nothing; the wires are not called.
 type fakeHost struct {
+	Host
 	noRoom   bool
 	storeErr error
 }
 
-func (f *fakeHost) Stats() Stats {
-	return Stats{Running: 3, Waiting: 5, OrphansReaped: 7, Completed: 11, Commits: 2, CommitTime: time.Second, Room: !f.noRoom}
+func (f *fakeHost) Stats() actors.Stats {
+	return actors.Stats{Running: 3, Waiting: 5, OrphansReaped: 7, Completed: 11, Commits: 2, CommitTime: time.Second, Room: !f.noRoom}
 }
 func (f *fakeHost) StoreErr() error { return f.storeErr }
-func (f *fakeHost) Runtimes(context.Context) []Runtime {
-	return []Runtime{{Name: "codex", Binary: "codex", Aliases: []string{"openai-codex"}, Path: "/x/codex", Version: "1", Installed: true, Default: true}, {Name: "other"}}
+func (f *fakeHost) Runtimes(context.Context) []actors.Runtime {
+	return []actors.Runtime{{Name: "codex", Binary: "codex", Aliases: []string{"openai-codex"}, Path: "/x/codex", Version: "1", Installed: true, Default: true}, {Name: "other"}}
 }
-
-var _ fasthttp.RequestHandler = (&Server{}).notFound

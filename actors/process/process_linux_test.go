@@ -295,7 +295,7 @@ func TestOutOfDescriptors(t *testing.T) {
 	t.Parallel()
 	r := start(t, helper(t, "emfile"))
 	if s := r.wait(t); s.Code != 0 || r.text() != "refused" {
-		t.Errorf("%+v %q", s, r.text())
+		t.Errorf("%d %s %q\n%s", s.Code, s.Signal, r.text(), s.Stderr)
 	}
 }
 

@@ -75,25 +75,30 @@ func number(p []byte) (n int, ok bool) {
 	return n, true
 }
 
-// scan reads every process that can be seen.
-func scan() []entry {
+// scan reads every process that can be seen. It is no snapshot: moved says that
+// one was gone before it could be read, and so may have left a child that began
+// too late to be listed.
+func scan() (list []entry, moved bool) {
 	dir, err := os.Open("/proc")
 	if err != nil {
-		return nil
+		return nil, false
 	}
 	names, _ := dir.Readdirnames(-1)
 	_ = dir.Close()
-	list := make([]entry, 0, len(names))
+	list = make([]entry, 0, len(names))
 	for _, name := range names {
 		pid, ok := number([]byte(name))
 		if !ok {
 			continue
 		}
-		if e, ok := stat(pid); ok {
-			list = append(list, e)
+		e, ok := stat(pid)
+		if !ok {
+			moved = true
+			continue
 		}
+		list = append(list, e)
 	}
-	return list
+	return list, moved
 }
 
 // marker reads the owner out of a process's environment. Empty: it has none, or

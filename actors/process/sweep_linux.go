@@ -21,31 +21,35 @@ func (p *Process) Sweep(ctx context.Context) (killed int) {
 	if p.clean() {
 		return 0
 	}
-	for {
-		live, dead := p.look()
-		for _, e := range dead {
+	for quiet := 0; ; {
+		found := p.look()
+		for _, e := range found.dead {
 			reapOrphan(e)
 		}
-		if len(live) == 0 {
-			break
+		if len(found.live) == 0 {
+			// The leader is dead, and the waiter about to say so.
+			select {
+			case <-p.gone:
+			case <-ctx.Done():
+				return killed
+			}
+			if quiet++; found.still || quiet == 2 {
+				return killed
+			}
+			continue
 		}
-		p.tree.record(live)
-		got := killAll(ctx, live)
+		quiet = 0
+		p.tree.record(found.live)
+		got := killAll(ctx, found.live)
 		for _, e := range got {
 			if e.pid != p.pid {
 				killed++
 			}
 		}
-		if ctx.Err() != nil || len(got) == 0 && !stillThere(live) {
-			break
+		if ctx.Err() != nil || len(got) == 0 && !stillThere(found.live) {
+			return killed
 		}
 	}
-	// The leader is dead, and the waiter about to say so.
-	select {
-	case <-p.gone:
-	case <-ctx.Done():
-	}
-	return killed
 }
 
 // stillThere says whether another round makes sense after one that killed nobody:
@@ -137,7 +141,7 @@ func ReapOrphans() (reaped int) {
 	if !ok {
 		return 0
 	}
-	all := scan()
+	all, _ := scan()
 	table.settle()
 	for _, e := range all {
 		if e.ppid == self && e.dead() && e.session != own.session && !table.foreign(e.pid) && reapOrphan(e) {
@@ -161,11 +165,16 @@ func SweepMarked(prefix string, alive func(marker string) bool) (killed int, err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), bootSweepLimit)
 	defer cancel()
-	for {
-		list := marked(scan(), strings.TrimSuffix(prefix, "/")+"/", alive)
+	for quiet := 0; ; {
+		all, _ := scan()
+		list := marked(all, strings.TrimSuffix(prefix, "/")+"/", alive)
 		if len(list) == 0 {
-			return killed, nil
+			if quiet++; quiet == 2 { // see sight.still
+				return killed, nil
+			}
+			continue
 		}
+		quiet = 0
 		if err := ctx.Err(); err != nil {
 			return killed, fmt.Errorf("sweep marked: %d processes left: %w", len(list), err)
 		}

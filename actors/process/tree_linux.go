@@ -40,8 +40,7 @@ func (t *tree) empty() bool {
 // Record notes the tree as it is now, by pid and start time. Signal and SignalTree
 // do it before the first signal: killed parents take the family ties with them.
 func (p *Process) Record() {
-	live, _ := p.look()
-	p.tree.record(live)
+	p.tree.record(p.look().live)
 }
 
 func (p *Process) recordOnce() {
@@ -61,8 +60,7 @@ func (p *Process) Signal(sig syscall.Signal) {
 		return
 	}
 	// The leader is reaped: what is left of its group is signalled one by one.
-	live, _ := p.look()
-	for _, e := range live {
+	for _, e := range p.look().live {
 		if e.pgrp == p.pid {
 			signalEntry(e, sig)
 		}
@@ -76,7 +74,7 @@ func (p *Process) SignalTree(sig syscall.Signal) {
 	p.tree.signaled = true
 	p.tree.mu.Unlock()
 	sent := p.signalGroup(sig)
-	live, _ := p.look()
+	live := p.look().live
 	p.tree.record(live)
 	for _, e := range live {
 		if !sent || e.pgrp != p.pid {
@@ -121,11 +119,29 @@ func seen(e entry) *handle {
 	return h
 }
 
+// sight is what one look at the tree found.
+type sight struct {
+	live, dead []entry // as members gives them
+	// still says that nothing ended while we looked. Else what ended may have left
+	// a child that the look was too early for.
+	still bool
+}
+
 // look scans for the tree.
-func (p *Process) look() (live, dead []entry) {
-	all := scan()
+func (p *Process) look() sight {
+	p.mu.Lock()
+	reaped := p.reaped
+	p.mu.Unlock()
+	all, moved := scan()
 	table.settle()
-	return p.members(all)
+	s := sight{still: reaped && !moved}
+	s.live, s.dead = p.members(all)
+	for _, e := range all {
+		if e.dead() && e.start >= p.start {
+			s.still = false
+		}
+	}
+	return s
 }
 
 // members finds in a scan what belongs to p's tree: the living, and the dead that

@@ -107,8 +107,8 @@ func TestServersAndSchema(t *testing.T) {
 	r.Images = []string{"/run/turn/a.png"}
 	inv := invoke(t, r)
 	for _, want := range []string{
-		`mcp_servers.docs={url="https://mcp.example.com/mcp",bearer_token_env_var="AGENT_MCP_SECRET_2",env_http_headers={"X-Team"="AGENT_MCP_SECRET_1"}}`,
-		`mcp_servers.echo={command="echo-server",args=["-v","a\"b"],env_vars=["ECHO_TOKEN"]}`,
+		`mcp_servers.docs={url="https://mcp.example.com/mcp",bearer_token_env_var="AGENT_MCP_SECRET_2",env_http_headers={"X-Team"="AGENT_MCP_SECRET_1"},default_tools_approval_mode="approve"}`,
+		`mcp_servers.echo={command="echo-server",args=["-v","a\"b"],env_vars=["ECHO_TOKEN"],default_tools_approval_mode="approve"}`,
 		"/run/turn/output-schema.json", "--image=/run/turn/a.png",
 	} {
 		if !slices.Contains(inv.Args, want) {
@@ -179,6 +179,33 @@ func TestUsageIsTheDifferenceToTheTotalBefore(t *testing.T) {
 		if v.Carry != nil { // nil keeps what was carried
 			r.Carry = v.Carry
 		}
+	}
+}
+
+func TestChangedInstructionsAreToldToTheThread(t *testing.T) {
+	t.Parallel()
+	a := &codex.Adapter{}
+	r := adaptertest.Request(a)
+	r.Instructions = "be brief"
+	if got := string(invoke(t, r).Stdin); got != r.Prompt {
+		t.Errorf("first turn: %q", got)
+	}
+	r.Carry = read(t, r, agent.Exit{}, `{"type":"turn.completed"}`).Verdict.Carry
+	r.Native = "01a00000-0000-7000-8000-000000000001"
+	if got := string(invoke(t, r).Stdin); got != r.Prompt {
+		t.Errorf("the same instructions: %q", got)
+	}
+	r.Instructions = "be long"
+	if got := string(invoke(t, r).Stdin); !strings.Contains(got, "be long") || !strings.HasSuffix(got, r.Prompt) {
+		t.Errorf("changed instructions: %q", got)
+	}
+	r.Carry = read(t, r, agent.Exit{}, `{"type":"turn.failed","error":{"message":"x"}}`).Verdict.Carry
+	if got := string(invoke(t, r).Stdin); got != r.Prompt {
+		t.Errorf("told before: %q", got)
+	}
+	r.Instructions = ""
+	if got := string(invoke(t, r).Stdin); !strings.Contains(got, "no longer apply") {
+		t.Errorf("instructions taken back: %q", got)
 	}
 }
 

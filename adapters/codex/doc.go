@@ -8,6 +8,8 @@
 //   - Instructions are one command-line argument, and Linux takes at most 128 KiB
 //     in one. Codex reads developer instructions from nowhere else that a resumed
 //     turn also reads, so longer ones are refused before anything is spawned.
+//   - A thread keeps the developer instructions that it began with. When a session's
+//     instructions have changed, a resumed turn tells the new ones before the prompt.
 //   - The usage that Codex reports is the thread's total, also across resumes. The
 //     parser reports the difference; the total travels in Verdict.Carry.
 //   - A thread id that Codex does not take for one silently starts a new thread.

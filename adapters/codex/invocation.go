@@ -35,7 +35,7 @@ func sandbox(p spec.Permissions) []string {
 }
 
 func build(r *agent.Request) (*agent.Invocation, error) {
-	inv := &agent.Invocation{Stdin: []byte(r.Prompt)}
+	inv := &agent.Invocation{Stdin: []byte(prompt(r))}
 	args := []string{"exec"}
 	if r.Native != "" {
 		args = append(args, "resume")
@@ -133,6 +133,11 @@ func reserved(name string) bool {
 	return name == "" || strings.ContainsAny(name, "=\x00") || strings.HasPrefix(name, "LD_") || strings.HasPrefix(name, "DYLD_")
 }
 
+// approved lets the tools of configured servers run: with approval_policy "never"
+// Codex otherwise refuses every one that does not call itself read-only. A permission
+// bounds Codex's own tools; which servers there are is the agent's definition.
+const approved = `default_tools_approval_mode="approve"`
+
 // servers tells Codex about tool servers. Header and environment values travel in
 // the environment, the configuration holds their names.
 func servers(mcp map[string]spec.MCPServer, inv *agent.Invocation, set func(key, value string)) error {
@@ -158,7 +163,7 @@ func servers(mcp map[string]spec.MCPServer, inv *agent.Invocation, set func(key,
 			seen[key] = s.Env[key]
 			vault.PutAs(key, s.Env[key])
 		}
-		set(param, fmt.Sprintf("{command=%s,args=%s,env_vars=%s}", tomlString(s.Command), tomlList(s.Args), tomlList(argv.Sorted(s.Env))))
+		set(param, fmt.Sprintf("{command=%s,args=%s,env_vars=%s,%s}", tomlString(s.Command), tomlList(s.Args), tomlList(argv.Sorted(s.Env)), approved))
 	}
 	inv.Env = append(inv.Env, vault.Env...)
 	inv.Secrets = append(inv.Secrets, vault.Values...)
@@ -180,6 +185,6 @@ func remote(s spec.MCPServer, vault *argv.Vault) string {
 	if len(headers) > 0 {
 		b.WriteString(",env_http_headers={" + strings.Join(headers, ",") + "}")
 	}
-	b.WriteString("}")
+	b.WriteString("," + approved + "}")
 	return b.String()
 }

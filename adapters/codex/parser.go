@@ -19,7 +19,7 @@ type Parser struct {
 	cwd    string
 	native string // the thread that was asked for, "" for a new one
 	strict bool   // another thread than the one asked for is a failure
-	total  event.Usage
+	memory memory // of the turns before
 
 	line    line
 	count   int
@@ -39,9 +39,8 @@ var _ agent.Parser = (*Parser)(nil)
 // another id than the one asked for is taken as it comes.
 func NewParser(r *agent.Request, name string) *Parser {
 	p := &Parser{name: name, cwd: r.Workspace, native: r.Native, open: map[string]*progress{}}
-	if r.Native != "" {
-		p.total = carried(r.Carry)
-	}
+	p.memory, _ = remember(r)
+	p.memory.Instructions = identify(r.Instructions)
 	return p
 }
 
@@ -91,7 +90,8 @@ func (p *Parser) started(id string, raw []byte, out *agent.Batch) {
 	out.Add(agent.Fact{Kind: agent.FactSession, Text: id})
 	if p.strict && p.native != "" && !strings.EqualFold(id, p.native) {
 		p.verdict(&agent.Verdict{Final: true, Outcome: event.Failed, Failure: event.Fail(event.ResumeLost, fmt.Sprintf(
-			"codex no longer knows thread %s and started thread %s without its history; the next input goes on there", p.native, id))}, out)
+			"codex no longer knows thread %s and started thread %s without its history; the next input goes on there", p.native, id)),
+			Carry: memory{Instructions: p.memory.Instructions}.encode()}, out)
 	}
 }
 
@@ -109,8 +109,9 @@ func (p *Parser) notice(text string, raw []byte, out *agent.Batch) {
 func (p *Parser) completed(out *agent.Batch) {
 	v := &agent.Verdict{Final: true, Outcome: event.Completed}
 	if total, ok := readUsage(p.line.Usage); ok {
-		v.Usage, v.Carry = since(p.total, total), carry(total)
+		v.Usage, p.memory.Usage = since(p.memory.Usage, total), total
 	}
+	v.Carry = p.memory.encode()
 	p.verdict(v, out)
 }
 
@@ -122,7 +123,7 @@ func (p *Parser) failed(out *agent.Batch) {
 	if jsonl.Decode(p.line.Error, &body) && body.Message != "" {
 		text = string(body.Message)
 	}
-	p.verdict(&agent.Verdict{Final: true, Outcome: event.Failed, Failure: reason.Failure(reason.Code(text, event.CLICrashed), text)}, out)
+	p.verdict(&agent.Verdict{Final: true, Outcome: event.Failed, Failure: reason.Failure(reason.Code(text, event.CLICrashed), text), Carry: p.memory.encode()}, out)
 }
 
 func (p *Parser) verdict(v *agent.Verdict, out *agent.Batch) {

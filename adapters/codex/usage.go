@@ -46,19 +46,3 @@ func since(before, now event.Usage) *event.Usage {
 		Reasoning:  max(now.Reasoning-before.Reasoning, 0),
 	}
 }
-
-// carry is how a total travels to the session's next turn.
-func carry(total event.Usage) []byte {
-	b, err := json.Marshal(total)
-	if err != nil {
-		return nil
-	}
-	return b
-}
-
-func carried(b []byte) (total event.Usage) {
-	if len(b) > 0 && json.Unmarshal(b, &total) != nil {
-		return event.Usage{}
-	}
-	return total
-}

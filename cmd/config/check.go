@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"path/filepath"
@@ -8,6 +9,8 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+
+	"github.com/agenthost/agenthost/adapters/command"
 )
 
 var (
@@ -145,7 +148,7 @@ func (l *loader) checkRuntimes() {
 
 // refuseCommandKeys names keys of adapter: command on a built-in adapter.
 func (l *loader) refuseCommandKeys(key string) {
-	for _, k := range []string{"command", "prompt", "output", "resume", "llm_env"} {
+	for _, k := range []string{"command", "prompt", "output", "jsonl", "resume", "llm_env"} {
 		if _, given := l.origins[key+"."+k]; given {
 			l.fault(key+"."+k, "", "belongs to adapter: command only", "remove it")
 		}
@@ -160,20 +163,19 @@ func (l *loader) checkCommand(name string, r *Runtime) {
 	if !l.cfg.allowCommand {
 		l.fault(key, "", "ABX_AGENTS_ALLOW_COMMAND=0 forbids adapters of one's own", "remove it, or unset that variable")
 	}
-	if len(r.Command) == 0 || r.Command[0] == "" {
-		l.fault(key+".command", "", "is empty", `write the program and its arguments: [aider, --message, "{prompt}"]`)
-		return
+	if r.Prompt == "" {
+		r.Prompt = "stdin"
+		if strings.Contains(strings.Join(r.Command, "\x00"), "{prompt}") {
+			r.Prompt = "argv"
+		}
 	}
-	if r.Prompt == "argv" && !strings.Contains(strings.Join(r.Command[1:], "\x00"), "{prompt}") {
-		l.fault(key+".command", "", "has no {prompt}", `add an element "{prompt}", or set prompt: stdin`)
-	}
-	if r.Output.Format != "jsonl" {
-		o := r.Output
-		paths := map[string]string{"text_path": o.TextPath, "message_path": o.MessagePath, "error_path": o.ErrorPath, "session_path": o.SessionPath, "usage_path": o.UsagePath, "done_path": o.DonePath}
-		for _, k := range sortedKeys(paths) {
-			if paths[k] != "" {
-				l.fault(key+".output."+k, paths[k], "belongs to format: jsonl only", "remove it, or set format: jsonl")
-			}
+	// The adapter knows its own rules.
+	if _, err := command.New(name, r.Declared()); err != nil {
+		var wrong *command.KeyError
+		if errors.As(err, &wrong) {
+			l.fault(key+"."+wrong.Key, "", wrong.Problem, "")
+		} else {
+			l.fault(key, "", err.Error(), "")
 		}
 	}
 	if _, given := l.origins[key+".binary"]; given {
@@ -237,4 +239,21 @@ func (l *loader) checkUnbuilt() {
 // absolute reports whether an agent can work in path.
 func absolute(path string) bool {
 	return filepath.IsAbs(path) && filepath.Clean(path) == strings.TrimSuffix(path, "/") || path == "/"
+}
+
+// Declared is the runtime as the declarative adapter takes it.
+func (r *Runtime) Declared() command.Config {
+	c := command.Config{
+		Command: r.Command, Prompt: r.Prompt, Output: command.Output{Format: r.Output.Format},
+		JSONL: command.Paths{
+			Text: r.JSONL.TextPath, Message: r.JSONL.MessagePath, Error: r.JSONL.ErrorPath,
+			Session: r.JSONL.SessionPath, Usage: r.JSONL.UsagePath, Done: r.JSONL.DonePath,
+		},
+		Resume: command.Resume{Args: r.Resume.Args},
+		LLMEnv: command.LLMEnv{APIKey: r.LLMEnv.APIKey, BaseURL: r.LLMEnv.BaseURL, Model: r.LLMEnv.Model},
+	}
+	if r.Resume.SessionIDFrom != "" {
+		c.Resume.SessionIDFrom = &r.Resume.SessionIDFrom
+	}
+	return c
 }

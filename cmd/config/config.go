@@ -127,8 +127,9 @@ type Runtime struct {
 
 	// The rest belongs to adapter: command.
 	Command []string `yaml:"command"`
-	Prompt  string   `yaml:"prompt" enum:"argv,stdin"`
+	Prompt  string   `yaml:"prompt" enum:"argv,stdin"` // "" goes by whether command holds {prompt}
 	Output  Output   `yaml:"output"`
+	JSONL   JSONL    `yaml:"jsonl"`
 	Resume  Resume   `yaml:"resume"`
 	LLMEnv  LLMEnv   `yaml:"llm_env"`
 }
@@ -140,10 +141,13 @@ type LLM struct {
 	WireAPI    string `yaml:"wire_api" enum:"responses" help:"wire of the provider"`
 }
 
-// Output says what a declarative adapter's CLI prints. The paths belong to the
-// format jsonl.
+// Output says what a declarative adapter's CLI prints.
 type Output struct {
-	Format      string `yaml:"format" enum:"text,jsonl,jsonl-codex,jsonl-claude"`
+	Format string `yaml:"format" enum:"text,jsonl,jsonl-codex,jsonl-claude"`
+}
+
+// JSONL says where things are in the lines of format jsonl.
+type JSONL struct {
 	TextPath    string `yaml:"text_path"`
 	MessagePath string `yaml:"message_path"`
 	ErrorPath   string `yaml:"error_path"`
@@ -293,7 +297,6 @@ func defaultRuntime(binary string) *Runtime {
 		Home:        "auto",
 		Permissions: "workspace_write",
 		LLM:         LLM{BaseURLEnv: "ABX_LLM_BASE_URL", APIKeyEnv: "ABX_LLM_API_KEY", WireAPI: "responses"},
-		Prompt:      "argv",
 		Output:      Output{Format: "text"},
 	}
 }

@@ -1,25 +1,17 @@
 package config
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"sort"
 	"strings"
 	"time"
 
-	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/spec"
 )
 
-// SavedAgents are the agents of the file and of ABX_AGENTS_CONFIG.
+// SavedAgents are the agents of the file and of ABX_AGENTS_CONFIG. The host gives
+// them their ids.
 func (c *Config) SavedAgents() []spec.Agent { return c.saved }
-
-// definitionID is the same at every start, so that sessions and callers that
-// hold it go on.
-func definitionID(name string) event.ID {
-	sum := sha256.Sum256([]byte("agenthost definition\x00" + name))
-	return event.ID(sum[:16])
-}
 
 // blame notes a problem with one key of a definition.
 type blame func(key, value, what, remedy string)
@@ -44,10 +36,9 @@ func (l *loader) definitions() {
 func (l *loader) define(d *Definition, taken map[string]bool, wrong blame) {
 	before := len(l.problems)
 	a := spec.Agent{
-		ID: definitionID(d.Name), Name: d.Name, Model: d.Model, Instructions: d.Instructions,
+		Name: d.Name, Model: d.Model, Instructions: d.Instructions,
 		Env: d.Env, Permissions: spec.Permissions(d.Permissions), Workspace: l.home(d.Workspace.Path),
 		Limits: spec.Limits{TurnTimeout: d.Limits.TurnTimeout, IdleTimeout: d.Limits.IdleTimeout, MaxTurns: d.Limits.MaxTurns, MaxUSD: d.Limits.MaxBudgetUSD},
-		Saved:  true, Locked: true,
 	}
 	a.Adapter = l.runtimeOf(d.Runtime, wrong)
 	if a.Model == "" {

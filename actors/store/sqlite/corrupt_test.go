@@ -43,11 +43,12 @@ func TestFlippedBitInAChunkIsFoundAndConfined(t *testing.T) {
 	path := filepath.Join(dir, fileName)
 	file := readFile(t, path)
 	// A chunk of one event is too small to be compressed: its text is in the file.
-	at := bytes.Index(file, fmt.Appendf(nil, "event 79 of session %s", hurt.id))
-	if at < 0 {
+	// Pages that were split keep old copies, so every one is hit.
+	text := fmt.Appendf(nil, "event 79 of session %s", hurt.id)
+	if !bytes.Contains(file, text) {
 		t.Fatal("the event is not in the file")
 	}
-	file[at+3] ^= 0x10
+	file = bytes.ReplaceAll(file, text, fmt.Appendf(nil, "evunt 79 of session %s", hurt.id))
 	if err := os.WriteFile(path, file, 0o600); err != nil {
 		t.Fatal(err)
 	}

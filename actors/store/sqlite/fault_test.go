@@ -186,10 +186,14 @@ func TestLogStaysShortBesideReaders(t *testing.T) {
 	}
 	s := mustOpen(t, t.TempDir(), Options{})
 	w := newSession(t)
-	w.must(s, w.next(100))
+	for range 64 {
+		c := w.next(1)
+		c.Events[0].Text = noise(8<<10, w.head)
+		w.must(s, c)
+	}
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
-	for range 8 {
+	for range 32 {
 		wg.Go(func() {
 			for {
 				select {
@@ -197,7 +201,7 @@ func TestLogStaysShortBesideReaders(t *testing.T) {
 					return
 				default:
 				}
-				if _, err := s.Read(t.Context(), w.id, 1, 100, 1<<20); err != nil {
+				if _, err := s.Read(t.Context(), w.id, 1, 64, 1<<20); err != nil {
 					t.Error(err)
 					return
 				}

@@ -17,7 +17,7 @@ const maxPresize = 16384
 // readChunks starts with the chunk that holds ?2.
 const readChunks = `SELECT first, last, flags, crc, body FROM chunk
 WHERE s=?1 AND first>=coalesce((SELECT first FROM chunk WHERE s=?1 AND first<=?2 ORDER BY first DESC LIMIT 1), ?2) AND first<=?3
-ORDER BY first LIMIT 64`
+ORDER BY first`
 
 // Read returns events of a window. A hole in it is ErrCorrupt, never a silent
 // gap; the events before the hole can be read.
@@ -29,7 +29,6 @@ func (s *Store) Read(ctx context.Context, session event.ID, from, to int64, limi
 	buf := borrow()
 	defer giveBack(buf)
 	bytes, size := (*buf)[:0], 0
-	all := true // no more chunks in the window
 	err := s.view(ctx, func(d *db) error {
 		var trimmed int64
 		_, err := d.on("SELECT n, state, head, trimmed FROM session WHERE id=?1").blob(session[:]).one(func(s stmt) error {
@@ -55,8 +54,7 @@ func (s *Store) Read(ctx context.Context, session event.ID, from, to int64, limi
 			k.body = bytes[at:len(bytes):len(bytes)]
 			chunks = append(chunks, k)
 			size += k.decodedLen()
-			all = size < limit && len(chunks) < scanRows
-			return all, nil
+			return size < limit && len(chunks) < scanRows, nil
 		})
 		return err
 	})
@@ -64,18 +62,18 @@ func (s *Store) Read(ctx context.Context, session event.ID, from, to int64, limi
 	if err != nil {
 		return nil, err
 	}
-	return s.decodeWindow(session, chunks, from, to, head, all)
+	return s.decodeWindow(session, chunks, from, to, head)
 }
 
-// decodeWindow verifies that chunks follow each other from from to the end of
-// the window (or of the journal, as far as its row tells) and decodes them. What
-// comes before damage is returned without an error: the next read starts there.
-func (s *Store) decodeWindow(session event.ID, chunks []chunk, from, to, head int64, all bool) ([]event.Event, error) {
+// decodeWindow decodes chunks and verifies that they follow each other from
+// from, and that there is one when the head says so. What comes before damage is
+// returned without an error: the next read starts there.
+func (s *Store) decodeWindow(session event.ID, chunks []chunk, from, to, head int64) ([]event.Event, error) {
 	if len(chunks) > 0 && chunks[0].last < from {
 		chunks = chunks[1:] // the newest one before a window that has not begun
 	}
 	if len(chunks) == 0 {
-		if all && from <= min(to, head) {
+		if from <= min(to, head) {
 			return nil, missing(session, from)
 		}
 		return nil, nil
@@ -94,9 +92,6 @@ func (s *Store) decodeWindow(session event.ID, chunks []chunk, from, to, head in
 			break
 		}
 		next = k.last + 1
-	}
-	if err == nil && all && next <= min(to, head) {
-		err = missing(session, next)
 	}
 	if events = cut(events, from, to); len(events) > 0 {
 		return events, nil

@@ -30,15 +30,14 @@ func (e *LockedError) Error() string {
 	return fmt.Sprintf("state directory %s is in use by another server (%s); stop it or choose another state directory", e.Dir, e.Holder)
 }
 
-// lockDir takes the directory or returns a *LockedError. Closing the file gives
-// it back.
+// lockDir takes the directory or returns a *LockedError; unlockDir gives it back.
 func lockDir(dir string, now time.Time) (*os.File, error) {
 	path := filepath.Join(dir, lockFile)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("lock state directory: %w", err)
 	}
-	if err := flock(f); err != nil {
+	if err := flock(f, unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		holder := "unknown"
 		if errors.Is(err, unix.EWOULDBLOCK) {
 			if b, readErr := io.ReadAll(io.LimitReader(f, 1024)); readErr == nil && len(b) > 0 {
@@ -63,10 +62,14 @@ func lockDir(dir string, now time.Time) (*os.File, error) {
 	return f, nil
 }
 
-func flock(f *os.File) error {
+// unlockDir unlocks before it closes: a child that another goroutine is just
+// forking has a copy of the descriptor, and closing ours would not be enough.
+func unlockDir(f *os.File) error { return errors.Join(flock(f, unix.LOCK_UN), f.Close()) }
+
+func flock(f *os.File, how int) error {
 	for {
-		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		if err != unix.EINTR {
+		err := unix.Flock(int(f.Fd()), how)
+		if !errors.Is(err, unix.EINTR) {
 			return err
 		}
 	}

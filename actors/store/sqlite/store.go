@@ -225,7 +225,7 @@ func (s *Store) release() error {
 		s.disk.unmount()
 	}
 	if s.lock != nil {
-		errs = append(errs, s.lock.Close())
+		errs = append(errs, unlockDir(s.lock))
 	}
 	return errors.Join(errs...)
 }

@@ -84,7 +84,12 @@ func commitIsAllOrNothing(s *suite) {
 		s.Fatalf("next number is %d, want 2", n)
 	}
 	s.checkEvents(beside, s.readAll(beside, 1, 5), 1, 5)
-	s.must(s.after(id, 1, 3))
+	again := s.after(id, 1, 3)
+	again.Turns = []store.Turn{{ID: event.NewID(), Ordinal: 1, State: store.TurnOpen, Number: 9}}
+	s.must(again)
+	if n, err = s.NextNumber(s.ctx()); err != nil || n != 10 {
+		s.T.Fatalf("next number is %d, want 10 (%v)", n, err)
+	}
 	s.checkEvents(id, s.readAll(id, 1, 4), 1, 4)
 }
 

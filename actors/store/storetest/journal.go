@@ -212,8 +212,12 @@ func everythingSurvivesReopen(s *suite) {
 	c := s.after(id, 300, 1)
 	c.State, c.Body, c.Spec = &active, []byte("late body"), []byte("late spec")
 	s.must(c)
+	bytesThen := s.session(id).Bytes
 	s.must(s.after(id, 301, 10)) // deltas behind the last row update
 	before := s.session(id)
+	if before.Bytes <= bytesThen || before.Head != 311 {
+		s.Fatalf("ten more events took the journal from %d to %d bytes and the head to %d", bytesThen, before.Bytes, before.Head)
+	}
 	s.reopen()
 	after := s.session(id)
 	if after.Head != 311 || after.Bytes != before.Bytes || after.State != store.Active || !bytes.Equal(after.Body, before.Body) || !bytes.Equal(after.Spec, before.Spec) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -88,7 +89,7 @@ func (c *checker) lifecycle(i int, f Frame) error {
 		"response.created": {"queued", "in_progress"}, "response.queued": {"queued"}, "response.in_progress": {"in_progress"},
 		"response.completed": {"completed"}, "response.failed": {"failed"}, "response.incomplete": {"incomplete", "cancelled"},
 	}[f.Type]
-	if !contains(allowed, status) {
+	if !slices.Contains(allowed, status) {
 		return fmt.Errorf("status %s", status)
 	}
 	output, _ := r["output"].([]any)
@@ -208,6 +209,9 @@ func (it *item) frame(f Frame) error {
 		it.part = true
 		return partText(f, "")
 	case "response.mcp_call.in_progress":
+		if it.call {
+			return fmt.Errorf("twice")
+		}
 		it.call = true
 	case "response.output_text.delta", "response.reasoning_summary_text.delta", "response.mcp_call_arguments.delta":
 		d, ok := f.Data["delta"].(string)
@@ -299,13 +303,4 @@ func number(f Frame, name string) (int, error) {
 	}
 	v, err := n.Int64()
 	return int(v), err
-}
-
-func contains(list []string, s string) bool {
-	for _, l := range list {
-		if l == s {
-			return true
-		}
-	}
-	return false
 }

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"fmt"
+	"sort"
+
+	"github.com/agenthost/agenthost/actors"
+	"github.com/agenthost/agenthost/actors/agent"
+	"github.com/agenthost/agenthost/actors/spec"
+	"github.com/agenthost/agenthost/adapters"
+	"github.com/agenthost/agenthost/adapters/claudecode"
+	"github.com/agenthost/agenthost/adapters/codex"
+	"github.com/agenthost/agenthost/adapters/command"
+	"github.com/agenthost/agenthost/cmd/config"
+)
+
+// builtIn is the one list of adapters that need no declaration.
+var builtIn = []builtInAdapter{
+	{
+		adapter: &codex.Adapter{}, pinned: codex.Pinned,
+		install: []string{"npm", "install", "-g", "@openai/codex@" + codex.Pinned},
+		keys:    []string{"CODEX_API_KEY", "OPENAI_API_KEY"}, urls: []string{"OPENAI_BASE_URL"},
+		signedIn: []string{"CODEX_HOME", ".codex", "auth.json"}, signIn: "run: codex login",
+	},
+	{
+		adapter: &claudecode.Adapter{}, pinned: claudecode.Pinned,
+		install: []string{"npm", "install", "-g", "@anthropic-ai/claude-code@" + claudecode.Pinned},
+		keys:    []string{"ANTHROPIC_API_KEY"}, urls: []string{"ANTHROPIC_BASE_URL"},
+		passed:   []string{"ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_MODEL"},
+		signedIn: []string{"CLAUDE_CONFIG_DIR", ".claude", ".credentials.json"}, signIn: "run: claude, then /login",
+	},
+}
+
+// builtInAdapter is an adapter with what a person needs to know about its CLI.
+type builtInAdapter struct {
+	adapter agent.Adapter
+	pinned  string   // version that its facts were taken from
+	install []string // command that installs it
+	// keys and urls are the CLI's own variables, the last fallback of its provider;
+	// passed are further ones that it may see.
+	keys, urls, passed []string
+	// signedIn is the variable of its home, its home's name and the file in it that
+	// a sign-in leaves.
+	signedIn []string
+	signIn   string
+}
+
+// own finds what is known about the CLI of an adapter; nil for a declared one.
+func own(name string) *builtInAdapter {
+	for i := range builtIn {
+		if builtIn[i].adapter.Name() == name {
+			return &builtIn[i]
+		}
+	}
+	return nil
+}
+
+// aliases are the other names of the built-in adapters.
+func aliases() map[string]string {
+	out := map[string]string{}
+	for _, b := range builtIn {
+		for _, alias := range b.adapter.Aliases() {
+			out[alias] = b.adapter.Name()
+		}
+	}
+	return out
+}
+
+// mount makes the runtimes of the configuration: the built-in ones in their order,
+// then the declared ones by name. local says that the host serves only this
+// machine, or one person's terminal.
+func mount(cfg *config.Config, local bool) ([]actors.RuntimeConfig, error) {
+	var out []actors.RuntimeConfig
+	var list []agent.Adapter
+	add := func(a agent.Adapter, r *config.Runtime) {
+		list = append(list, a)
+		out = append(out, runtime(a, r, local))
+	}
+	for _, b := range builtIn {
+		if r := cfg.Agents.Runtimes[b.adapter.Name()]; r != nil {
+			add(b.adapter, r)
+		}
+	}
+	var names []string
+	for name, r := range cfg.Agents.Runtimes {
+		if r.Adapter == "command" {
+			names = append(names, name)
+		}
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		a, err := command.New(name, cfg.Agents.Runtimes[name].Declared())
+		if err != nil {
+			return nil, fmt.Errorf("agents.%s: %w", name, err)
+		}
+		add(a, cfg.Agents.Runtimes[name])
+	}
+	if _, err := adapters.NewSet(list...); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func runtime(a agent.Adapter, r *config.Runtime, local bool) actors.RuntimeConfig {
+	llm := agent.LLM{WireAPI: r.LLM.WireAPI}
+	llm.BaseURL = first(r.LLM.BaseURLEnv, "ABX_LLM_BASE_URL", r.LLMEnv.BaseURL)
+	llm.APIKey = first(r.LLM.APIKeyEnv, "ABX_LLM_API_KEY", r.LLMEnv.APIKey)
+	passed := r.PassthroughEnv
+	if b := own(a.Name()); b != nil {
+		llm.BaseURL = or(llm.BaseURL, first(b.urls...))
+		llm.APIKey = or(llm.APIKey, first(b.keys...))
+		passed = append(append([]string{}, passed...), b.passed...)
+	}
+	out := actors.RuntimeConfig{
+		Adapter: a, Binary: r.Binary, Home: actors.HomePrivate, Permissions: spec.Permissions(r.Permissions),
+		Strict: r.PermissionsStrict, Sandboxed: r.Sandboxed, LLM: llm, Passthrough: passed, ExtraArgs: r.ExtraArgs,
+	}
+	// The person's own sign-in is used where only that person can ask, and where no
+	// key was given to be used instead.
+	if r.Home == "inherit" || r.Home == "auto" && local && llm.APIKey == "" {
+		out.Home = actors.HomeInherit
+	}
+	return out
+}
+
+// first is the value of the first of these variables that is set.
+func first(names ...string) string {
+	for _, name := range names {
+		if v := env(name); v != "" {
+			return v
+		}
+	}
+	return ""
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"github.com/agenthost/agenthost/actors"
+	"github.com/agenthost/agenthost/actors/store"
+	"github.com/agenthost/agenthost/actors/store/memory"
+	"github.com/agenthost/agenthost/actors/store/sqlite"
+	"github.com/agenthost/agenthost/cmd/config"
+)
+
+// options are the Host's, as the configuration says, without a store.
+func options(cfg *config.Config, log *slog.Logger, stateDir string, runtimes []actors.RuntimeConfig) []actors.Option {
+	l := cfg.Limits
+	opts := []actors.Option{
+		actors.WithLogger(log),
+		actors.WithStateDir(stateDir),
+		actors.WithToolsDirs(cfg.ToolsDir),
+		actors.WithWorkspace(cfg.Environments.Workspace),
+		actors.WithAgents(cfg.SavedAgents()...),
+		actors.WithDefaultAdapter(cfg.Agents.Default),
+		actors.WithLimits(actors.Limits{
+			MaxConcurrentTurns: l.MaxConcurrentTurns,
+			MaxQueue:           l.MaxQueue,
+			MaxWaitingTurns:    l.MaxWaitingTurns,
+			MaxSessions:        int64(l.MaxSessions),
+			MaxSubscribers:     l.MaxSubscribers,
+			PassivateAfter:     l.PassivateAfter,
+			TurnTimeout:        l.TurnTimeout,
+			IdleTimeout:        l.IdleTimeout,
+			SettleQuiet:        l.SettleQuiet,
+			Linger:             l.Linger,
+			InterruptGrace:     l.InterruptGrace,
+			TerminateGrace:     l.TerminateGrace,
+			MaxLineBytes:       int(l.MaxLineBytes),
+			MaxItemBytes:       int(l.MaxItemBytes),
+			MaxOutputBytes:     int64(l.MaxOutputBytes),
+			JournalMaxBytes:    int64(l.JournalMaxBytes),
+			MinAvailableMemory: max(uint64(l.MinAvailableMemory), 1), // 0 would be the default, not off
+		}),
+	}
+	if cfg.LockDefinitions {
+		opts = append(opts, actors.WithLockedAgents())
+	}
+	for _, r := range runtimes {
+		opts = append(opts, actors.WithRuntime(r))
+	}
+	return opts
+}
+
+// openHost makes the Host of a server. The store locks the state directory, so a
+// second server on it is refused.
+func openHost(cfg *config.Config, log *slog.Logger, local bool) (*actors.Host, error) {
+	runtimes, err := mount(cfg, local)
+	if err != nil {
+		return nil, err
+	}
+	var s store.Store
+	if cfg.Ephemeral {
+		s, err = openEphemeral(cfg.StateDir)
+	} else {
+		s, err = sqlite.Open(cfg.StateDir, sqlite.Options{Logger: log, MinFreeDisk: uint64(cfg.Limits.MinFreeDisk)})
+	}
+	if err != nil {
+		return nil, err
+	}
+	h, err := actors.New(append(options(cfg, log, cfg.StateDir, runtimes), actors.WithStore(s))...)
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return h, nil
+}
+
+// ephemeral is a memory store that holds the state directory like the embedded one.
+type ephemeral struct {
+	store.Store
+	lock *os.File
+}
+
+func openEphemeral(dir string) (store.Store, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("state directory: %w", err)
+	}
+	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("lock state directory: %w", err)
+	}
+	if err := flock(f); err != nil {
+		return nil, errors.Join(fmt.Errorf("state directory %s is in use by another server; stop it or choose another state directory: %w", dir, err), f.Close())
+	}
+	return &ephemeral{memory.New(), f}, nil
+}
+
+// Close gives the directory back.
+func (e *ephemeral) Close() error { return errors.Join(e.Store.Close(), e.lock.Close()) }

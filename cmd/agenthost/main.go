@@ -1,0 +1,117 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/agenthost/agenthost/cmd/config"
+)
+
+// Exit codes.
+const (
+	exitFailed    = 1
+	exitUsage     = 2
+	exitTurn      = 3
+	exitStore     = 74
+	exitCancelled = 130
+)
+
+func main() { os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+
+// console is where a verb reads and writes.
+type console struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+type verbs struct {
+	Serve       serveVerb       `cmd:"" help:"Serve the Responses and Agents wires until SIGTERM or SIGINT."`
+	Run         runVerb         `cmd:"" help:"Ask a coding agent one thing and print its answer."`
+	Doctor      doctorVerb      `cmd:"" help:"Say what works on this machine, what is missing, and how to fix it."`
+	Config      configVerbs     `cmd:"" help:"Look at the configuration."`
+	CheckConfig configCheckVerb `cmd:"" hidden:"" help:"Same as config check."`
+	Healthcheck healthVerb      `cmd:"" help:"Ask a running server whether it is alive: exit code 0 or 1."`
+	Store       storeVerbs      `cmd:"" help:"Look at stored sessions."`
+	Version     versionVerb     `cmd:"" help:"Print version, commit and platform."`
+}
+
+// exitError ends the program with a code. Its text may be empty.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return ""
+	}
+	return e.err.Error()
+}
+
+// Unwrap gives the reason.
+func (e *exitError) Unwrap() error { return e.err }
+
+func exit(code int, err error) error { return &exitError{code, err} }
+
+// Main is the program without the process: it returns the exit code.
+func Main(args []string, in io.Reader, out, errs io.Writer) int {
+	var v verbs
+	v.plugSettings()
+	code := -1
+	parser, err := kong.New(&v,
+		kong.Name("agenthost"),
+		kong.Description("agenthost hosts coding-agent CLIs (Codex, Claude Code and others) and serves them on the OpenAI Responses and Agents wires."),
+		kong.Writers(out, errs),
+		kong.Exit(func(c int) { code = c }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+		kong.ExplicitGroups([]kong.Group{{Key: "settings", Title: "Settings, each also a key of the file and a variable AGENTHOST_...:"}}),
+		kong.Bind(&console{in: in, out: out, err: errs}),
+	)
+	if err != nil {
+		return fail(errs, exitFailed, err)
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	ctx, err := parser.Parse(args)
+	if code >= 0 { // --help has answered
+		return code
+	}
+	if err != nil {
+		var pe *kong.ParseError
+		hint := "agenthost"
+		if errors.As(err, &pe) && pe.Context.Command() != "" {
+			hint += " " + pe.Context.Command()
+		}
+		return fail(errs, exitUsage, fmt.Errorf("%w (see %s --help)", err, hint))
+	}
+	if err := ctx.Run(); err != nil {
+		var e *exitError
+		if errors.As(err, &e) {
+			return fail(errs, e.code, e.err)
+		}
+		return fail(errs, exitFailed, err)
+	}
+	return 0
+}
+
+func fail(w io.Writer, code int, err error) int {
+	var problems config.Problems
+	switch {
+	case err == nil:
+	case errors.As(err, &problems):
+		for _, p := range problems {
+			_, _ = fmt.Fprintln(w, p)
+		}
+	default:
+		_, _ = fmt.Fprintln(w, "agenthost:", err)
+	}
+	return code
+}
+
+// say prints to a console; a closed terminal is not worth an error.
+func say(w io.Writer, format string, args ...any) { _, _ = fmt.Fprintf(w, format+"\n", args...) }

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/agenthost/agenthost/actors"
+	"github.com/agenthost/agenthost/actors/process"
+	"github.com/agenthost/agenthost/cmd/config"
+	"github.com/agenthost/agenthost/server"
+	"github.com/agenthost/agenthost/wires/responses"
+)
+
+type serveVerb struct {
+	Host string `placeholder:"ADDRESS" help:"Address part of --listen."`
+	Port *int   `placeholder:"PORT" help:"Port part of --listen."`
+	settings
+}
+
+// Run serves until a signal.
+func (v *serveVerb) Run(c *console) error {
+	cfg, warnings, err := v.load(v.listenFlag())
+	if err != nil {
+		return err
+	}
+	log := logger(c, cfg.Log)
+	for _, w := range warnings {
+		log.Warn(w)
+	}
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, syscall.SIGTERM, os.Interrupt)
+	defer signal.Stop(signals)
+
+	ln, err := net.Listen("tcp", cfg.Listen)
+	if err != nil {
+		return exit(exitFailed, fmt.Errorf("listen on %s: %w; another program may use the port: choose one with --port, 0 for a free one", cfg.Listen, err))
+	}
+	defer func() { _ = ln.Close() }()
+	if err := process.BecomeSubreaper(); err != nil {
+		log.Warn("weaker guarantee: what leaves its process group may outlive a turn", "error", err)
+	}
+	host, err := openHost(cfg, log, local(cfg))
+	if err != nil {
+		return exit(exitFailed, err)
+	}
+	start, cancel := context.WithTimeout(context.Background(), time.Minute)
+	err = host.Start(start)
+	cancel()
+	if err != nil {
+		return exit(exitFailed, errors.Join(err, host.Stop(context.Background())))
+	}
+	srv, err := server.New(serverConfig(cfg, log, host))
+	if err != nil {
+		return exit(exitFailed, errors.Join(err, host.Stop(context.Background())))
+	}
+	announce(log, cfg, host, ln)
+
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(ln) }()
+	reaper := reapOrphans()
+	defer reaper()
+
+	select {
+	case sig := <-signals:
+		log.Info("stopping; a second signal ends at once", "signal", sig.String(), "drain_timeout", cfg.Limits.DrainTimeout)
+	case err = <-served:
+		served <- err
+		log.Error("the listener failed", "error", err)
+	case <-host.StoreFatal():
+		log.Error("the store cannot keep its promises; stopping", "error", host.StoreErr())
+		cfg.Limits.DrainTimeout = 0
+	}
+	go secondSignal(signals, log)
+	err = errors.Join(err, stop(srv, host, cfg.Limits.DrainTimeout), <-served)
+	if host.StoreErr() != nil {
+		return exit(exitStore, host.StoreErr())
+	}
+	if err != nil {
+		return exit(exitFailed, err)
+	}
+	log.Info("stopped")
+	return nil
+}
+
+// streamsTimeout bounds how long readers get for their last events, and open
+// requests for their answers.
+const streamsTimeout = 5 * time.Second
+
+// stop ends the server in the order that loses nothing.
+func stop(srv *server.Server, host *actors.Host, drain time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.Background(), drain)
+	defer cancel()
+	srv.Refuse()           // new requests are answered 503
+	turns := host.Stop(ctx) // no new turns; running ones end, or are ended; last events; journal flushed; actors gone
+	last, cancel := context.WithTimeout(context.Background(), streamsTimeout)
+	defer cancel()
+	streams := srv.EndStreams(last) // readers get what is pending
+	listener := srv.Close(last)     // open answers go out, then the listener closes
+	return errors.Join(turns, streams, listener)
+}
+
+// secondSignal ends the program at once. It lives until the program ends.
+func secondSignal(signals <-chan os.Signal, log *slog.Logger) {
+	if sig, ok := <-signals; ok {
+		log.Warn("ended at once; the next start cleans up", "signal", sig.String())
+		os.Exit(exitFailed)
+	}
+}
+
+// reapOrphans keeps dead adopted processes from piling up while nothing runs.
+// The result ends it.
+func reapOrphans() (end func()) {
+	quit, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		t := time.NewTicker(30 * time.Second)
+		defer t.Stop()
+		for {
+			select {
+			case <-t.C:
+				process.ReapOrphans()
+			case <-quit:
+				return
+			}
+		}
+	}()
+	return func() { close(quit); <-done }
+}
+
+// listenFlag makes --host and --port the key listen.
+func (v *serveVerb) listenFlag() map[string]string {
+	if v.Host == "" && v.Port == nil {
+		return nil
+	}
+	host, port, err := net.SplitHostPort(or(v.given()["listen"], "127.0.0.1:9000"))
+	if err != nil {
+		host, port = "127.0.0.1", "9000"
+	}
+	if v.Host != "" {
+		host = v.Host
+	}
+	if v.Port != nil {
+		port = strconv.Itoa(*v.Port)
+	}
+	return map[string]string{"listen": net.JoinHostPort(host, port)}
+}
+
+// local says that only this machine reaches the server.
+func local(cfg *config.Config) bool {
+	host, _, err := net.SplitHostPort(cfg.Listen)
+	return err == nil && config.Loopback(host)
+}
+
+func serverConfig(cfg *config.Config, log *slog.Logger, host *actors.Host) server.Config {
+	out := server.Config{
+		Host: server.Engine(host), AllowAnonymous: cfg.Auth.AllowAnonymous, Groups: cfg.Groups,
+		Hosted: cfg.Environments.Hosted == "local", MaxBody: int(cfg.Limits.MaxBodyBytes),
+		Heartbeat: cfg.Stream.Heartbeat, WriteTimeout: cfg.Stream.WriteTimeout,
+		CancelWait: cfg.Limits.InterruptGrace + cfg.Limits.TerminateGrace + 2*time.Second,
+		Version:    version, Logger: log, Install: map[string][][]string{},
+	}
+	for _, t := range cfg.Auth.Tokens {
+		out.Principals = append(out.Principals, server.Principal{ID: t.ID, Roles: t.Roles, Token: t.Value})
+	}
+	for _, r := range host.Runtimes(context.Background()) {
+		out.Adapters = append(out.Adapters, responses.Adapter{Name: r.Name, Aliases: r.Aliases, Images: r.Capabilities.Images})
+		if b := own(r.Name); b != nil {
+			out.Install[r.Name] = [][]string{b.install}
+		}
+	}
+	return out
+}
+
+// announce logs what a person wants to see at a start.
+func announce(log *slog.Logger, cfg *config.Config, host *actors.Host, ln net.Listener) {
+	for _, r := range host.Runtimes(context.Background()) {
+		if r.Installed {
+			log.Info("agent", "adapter", r.Name, "path", r.Path, "version", r.Version, "driver", r.Driver, "home", string(r.Home), "permissions", string(r.Permissions), "default", r.Default)
+		} else {
+			log.Warn("agent is not installed", "adapter", r.Name, "binary", r.Binary, "fix", fix(r.Name, r.Binary))
+		}
+	}
+	for _, g := range host.Guarantees() {
+		log.Debug("guarantee", "text", g)
+	}
+	log.Info("listening", "url", "http://"+ln.Addr().String(), "state_dir", cfg.StateDir, "config", or(cfg.File, "none"), "tokens", len(cfg.Auth.Tokens), "version", version, "pid", os.Getpid())
+}

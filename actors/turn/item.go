@@ -60,29 +60,31 @@ func (it *item) rest(done string) (string, bool) {
 	return strings.CutPrefix(done, it.text.String())
 }
 
-// learn fills in what a call is about. What was known stays, so that ItemDone
-// says what ItemStarted said.
-func (it *item) learn(from *event.Item, limit int) {
+// learn fills in what a call is about when it is opened.
+func (it *item) learn(from *event.Item, adapter string, limit int) {
 	if it.textual() {
 		return
 	}
 	b := &it.body
-	for _, f := range [...]struct {
-		to   *string
-		from string
-	}{
-		{&b.Command, from.Command}, {&b.Cwd, from.Cwd}, {&b.Server, from.Server},
-		{&b.Tool, from.Tool}, {&b.Query, from.Query}, {&b.URL, from.URL},
-	} {
-		if *f.to == "" {
-			*f.to = bounded(valid(f.from), limit, 0)
-		}
+	b.Command, b.Cwd = bounded(valid(from.Command), limit, 0), bounded(valid(from.Cwd), limit, 0)
+	b.Server, b.Tool = bounded(valid(from.Server), limit, 0), bounded(valid(from.Tool), limit, 0)
+	if b.Server == "" {
+		b.Server = adapter // a tool of the CLI's own
 	}
-	if b.Arguments == "" || b.Arguments == "{}" {
-		b.Arguments = it.arguments(from.Arguments, limit)
+	b.Arguments = it.arguments(from.Arguments, limit)
+	b.Changes = validChanges(from.Changes)
+	it.found(from, limit)
+}
+
+// found takes what a search looked for, which may be told late. Everything else
+// stays as ItemStarted said it: a wire may have shown it already.
+func (it *item) found(from *event.Item, limit int) {
+	b := &it.body
+	if b.Query == "" {
+		b.Query = bounded(valid(from.Query), limit, 0)
 	}
-	if len(b.Changes) == 0 {
-		b.Changes = validChanges(from.Changes)
+	if b.URL == "" {
+		b.URL = bounded(valid(from.URL), limit, 0)
 	}
 }
 

@@ -70,8 +70,8 @@ func (n *normaliser) started(f *agent.Fact) {
 		if it = n.add(f.Key, f.Item); it != nil && it.textual() {
 			n.text(it, valid(f.Item.Text))
 		}
-	case it.state == open:
-		it.learn(f.Item, n.limit())
+	case it.state == open && !it.textual():
+		it.found(f.Item, n.limit())
 	}
 }
 
@@ -128,7 +128,7 @@ func (n *normaliser) done(f *agent.Fact) {
 	it.state = finished
 	it.status = from.Status
 	if !it.textual() {
-		it.learn(from, n.limit())
+		it.found(from, n.limit())
 		it.result(from, n.limit())
 		n.close(it, event.NoPhase)
 		return
@@ -166,7 +166,7 @@ func (n *normaliser) add(key string, from *event.Item) *item {
 	}
 	it := &item{key: key, body: event.Item{Type: from.Type}}
 	if !it.textual() {
-		it.learn(from, n.limit())
+		it.learn(from, n.turn.cfg.Adapter, n.limit())
 	}
 	n.known[key] = it
 	n.last = it

@@ -31,7 +31,7 @@ func silent(line []byte) bool {
 	case "stream_event":
 		return true
 	case "system":
-		return l.Subtype == "status" || l.Subtype == "thinking_tokens"
+		return slices.Contains([]string{"status", "thinking_tokens", "background_tasks_changed", "task_updated", "task_started", "init"}, l.Subtype)
 	case "assistant": // repeats what was streamed; a Write is told at its end
 		return len(l.Message.Content) == 1
 	case "user": // a result that system/permission_denied has told

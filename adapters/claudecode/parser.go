@@ -14,10 +14,11 @@ import (
 )
 
 // Parser reads the lines of `claude -p --output-format stream-json`. Lines that say
-// nothing of their own and give no fact: blank ones, system/status,
-// system/thinking_tokens, tool_progress, an allowed rate_limit_event, the frames of
-// the provider's stream other than text and thinking, a subagent's frames, and
-// blocks that repeat what was streamed or called before.
+// nothing of their own and give no fact: blank ones, a repeated system/init,
+// system/status, thinking_tokens, background_tasks_changed, task_updated and the
+// task_started of a known call, tool_progress, an allowed rate_limit_event, the
+// frames of the provider's stream other than text and thinking, a subagent's frames,
+// and blocks that repeat what was streamed, called or answered before.
 type Parser struct {
 	name    string // of the adapter, as the server of the CLI's own tools
 	cwd     string
@@ -169,9 +170,12 @@ func (p *Parser) system(subtype string, obj []byte, out *agent.Batch) bool {
 		Status    jsonl.Num       `json:"error_status"`
 		Error     jsonl.Str       `json:"error"`
 		Servers   json.RawMessage `json:"mcp_servers"`
+		TaskType  jsonl.Str       `json:"task_type"`
+		TaskState jsonl.Str       `json:"status"`
+		Summary   jsonl.Str       `json:"summary"`
 	}
 	switch subtype {
-	case "status", "thinking_tokens":
+	case "status", "thinking_tokens", "background_tasks_changed", "task_updated":
 		return true
 	}
 	if !jsonl.Decode(obj, &l) {
@@ -184,6 +188,10 @@ func (p *Parser) system(subtype string, obj []byte, out *agent.Batch) bool {
 	case "api_retry":
 		notice(out, fmt.Sprintf("provider retry %d of %d in %d ms: %s %d", l.Attempt, l.Max, l.DelayMS, l.Error, l.Status))
 		return true
+	case "task_started":
+		return p.background(string(l.ToolUseID), string(l.TaskType))
+	case "task_notification":
+		return p.notified(string(l.ToolUseID), string(l.TaskState), string(l.Summary), out)
 	case "permission_denied":
 		if !p.denied(string(l.ToolUseID), string(l.Message), out) {
 			notice(out, fmt.Sprintf("permission denied for %s: %s", l.ToolName, l.Message))
@@ -199,6 +207,9 @@ func (p *Parser) system(subtype string, obj []byte, out *agent.Batch) bool {
 
 func (p *Parser) init(id string, servers json.RawMessage, out *agent.Batch) {
 	if id == "" {
+		return
+	}
+	if id == p.session {
 		return
 	}
 	p.session = id

@@ -18,6 +18,7 @@ type tool struct {
 	item event.Item
 	held bool // told at its end only
 	mute bool // told in another way
+	away bool // goes on in the background when its result is there
 	done bool
 }
 
@@ -129,6 +130,31 @@ func (p *Parser) denied(id, why string, out *agent.Batch) bool {
 	return true
 }
 
+// background marks a call whose work goes on after its result: a subagent. The item
+// stays open, so that waiting for it does not count as silence.
+func (p *Parser) background(id, kind string) bool {
+	t := p.tools[id]
+	if t == nil || t.done || kind != "local_agent" {
+		return false
+	}
+	t.away = true
+	return true
+}
+
+// notified closes a call that went on in the background.
+func (p *Parser) notified(id, status, summary string, out *agent.Batch) bool {
+	t := p.tools[id]
+	if t == nil || t.done || !t.away {
+		return false
+	}
+	if status == "completed" {
+		p.end(t, event.Done, summary, "", out)
+	} else {
+		p.end(t, event.ItemFailed, "", strings.TrimSpace(status+" "+summary), out)
+	}
+	return true
+}
+
 // end closes a call.
 func (p *Parser) end(t *tool, status event.Status, output, why string, out *agent.Batch) {
 	t.done = true
@@ -161,6 +187,9 @@ func (p *Parser) returned(b *contentBlock, extra json.RawMessage, out *agent.Bat
 	if t.mute {
 		t.done = true
 		return true
+	}
+	if t.away && !bool(b.IsError) {
+		return true // the notification has what came of it
 	}
 	said := jsonl.Texts(b.Content)
 	var d details

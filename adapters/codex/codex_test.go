@@ -308,13 +308,13 @@ func TestLocateFindsTheNativeBinary(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := &codex.Adapter{}
-	real, err := filepath.EvalSymlinks(native)
+	want, err := filepath.EvalSymlinks(native)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got, err := filepath.EvalSymlinks(a.Locate(link))
-	if err != nil || got != real {
-		t.Errorf("found %q (%v), want %q", got, err, real)
+	if err != nil || got != want {
+		t.Errorf("found %q (%v), want %q", got, err, want)
 	}
 	if got := a.Locate(native); got != native {
 		t.Errorf("a native binary became %q", got)

@@ -9,11 +9,11 @@ import (
 // Locate finds the native binary behind the npm package's node wrapper, which costs
 // 50 MB and a second a turn. Anything else is returned as it is.
 func (*Adapter) Locate(found string) string {
-	real, err := filepath.EvalSymlinks(found)
-	if err != nil || filepath.Base(real) != "codex.js" {
+	resolved, err := filepath.EvalSymlinks(found)
+	if err != nil || filepath.Base(resolved) != "codex.js" {
 		return found
 	}
-	pkg := filepath.Dir(filepath.Dir(real)) // .../@openai/codex
+	pkg := filepath.Dir(filepath.Dir(resolved)) // .../@openai/codex
 	target, platform := triple()
 	if target == "" {
 		return found

@@ -23,7 +23,6 @@ type Parser struct {
 
 	line    line
 	count   int
-	session string
 	ended   bool
 	errText string
 	open    map[string]*progress
@@ -86,7 +85,6 @@ func (p *Parser) started(id string, raw []byte, out *agent.Batch) {
 		jsonl.Unknown(raw, out)
 		return
 	}
-	p.session = id
 	out.Add(agent.Fact{Kind: agent.FactSession, Text: id})
 	if p.strict && p.native != "" && !strings.EqualFold(id, p.native) {
 		p.verdict(&agent.Verdict{Final: true, Outcome: event.Failed, Failure: event.Fail(event.ResumeLost, fmt.Sprintf(

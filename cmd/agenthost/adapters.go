@@ -74,7 +74,7 @@ func mount(cfg *config.Config, local bool) ([]actors.RuntimeConfig, error) {
 	var list []agent.Adapter
 	add := func(a agent.Adapter, r *config.Runtime) {
 		list = append(list, a)
-		out = append(out, runtime(a, r, local))
+		out = append(out, runtimeConfig(a, r, local))
 	}
 	for _, b := range builtIn {
 		if r := cfg.Agents.Runtimes[b.adapter.Name()]; r != nil {
@@ -101,7 +101,7 @@ func mount(cfg *config.Config, local bool) ([]actors.RuntimeConfig, error) {
 	return out, nil
 }
 
-func runtime(a agent.Adapter, r *config.Runtime, local bool) actors.RuntimeConfig {
+func runtimeConfig(a agent.Adapter, r *config.Runtime, local bool) actors.RuntimeConfig {
 	llm := agent.LLM{WireAPI: r.LLM.WireAPI}
 	llm.BaseURL = first(r.LLM.BaseURLEnv, "ABX_LLM_BASE_URL", r.LLMEnv.BaseURL)
 	llm.APIKey = first(r.LLM.APIKeyEnv, "ABX_LLM_API_KEY", r.LLMEnv.APIKey)

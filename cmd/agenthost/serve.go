@@ -98,7 +98,7 @@ const streamsTimeout = 5 * time.Second
 func stop(srv *server.Server, host *actors.Host, drain time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), drain)
 	defer cancel()
-	srv.Refuse()           // new requests are answered 503
+	srv.Refuse()            // new requests are answered 503
 	turns := host.Stop(ctx) // no new turns; running ones end, or are ended; last events; journal flushed; actors gone
 	last, cancel := context.WithTimeout(context.Background(), streamsTimeout)
 	defer cancel()

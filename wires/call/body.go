@@ -14,9 +14,9 @@ import (
 	"github.com/agenthost/agenthost/wires/apierr"
 )
 
-// Load reads the request's body into Body: copied, decoded, at most max bytes.
+// Load reads the request's body into Body: copied, decoded, at most limit bytes.
 // The server calls it before the handler.
-func (c *Call) Load(max int) error {
+func (c *Call) Load(limit int) error {
 	raw := c.Ctx.Request.Body()
 	encoding := strings.ToLower(strings.TrimSpace(c.Header("Content-Encoding")))
 	if len(raw) == 0 {
@@ -25,8 +25,8 @@ func (c *Call) Load(max int) error {
 	}
 	switch encoding {
 	case "", "identity":
-		if len(raw) > max {
-			return tooLarge(max)
+		if len(raw) > limit {
+			return tooLarge(limit)
 		}
 		c.Body = bytes.Clone(raw)
 		return nil
@@ -36,7 +36,7 @@ func (c *Call) Load(max int) error {
 			return undecodable("gzip")
 		}
 		defer func() { _ = r.Close() }()
-		c.Body, err = readUpTo(r, "gzip", max)
+		c.Body, err = readUpTo(r, "gzip", limit)
 		return err
 	case "zstd":
 		d, err := newZstd(bytes.NewReader(raw))
@@ -44,7 +44,7 @@ func (c *Call) Load(max int) error {
 			return undecodable("zstd")
 		}
 		defer d.Close()
-		c.Body, err = readUpTo(d, "zstd", max)
+		c.Body, err = readUpTo(d, "zstd", limit)
 		return err
 	default:
 		return event.FailParam(apierr.UnsupportedEncoding, "", "this Content-Encoding is not supported; send the body plain, gzip or zstd")
@@ -73,19 +73,19 @@ func newZstd(r io.Reader) (pooledZstd, error) {
 	return pooledZstd{d}, err
 }
 
-func readUpTo(r io.Reader, encoding string, max int) ([]byte, error) {
-	body, err := io.ReadAll(io.LimitReader(r, int64(max)+1))
+func readUpTo(r io.Reader, encoding string, limit int) ([]byte, error) {
+	body, err := io.ReadAll(io.LimitReader(r, int64(limit)+1))
 	if err != nil {
 		return nil, undecodable(encoding)
 	}
-	if len(body) > max {
-		return nil, tooLarge(max)
+	if len(body) > limit {
+		return nil, tooLarge(limit)
 	}
 	return body, nil
 }
 
-func tooLarge(max int) error {
-	return event.Fail(apierr.BodyTooLarge, fmt.Sprintf("the request body is larger than the limit of %d bytes", max))
+func tooLarge(limit int) error {
+	return event.Fail(apierr.BodyTooLarge, fmt.Sprintf("the request body is larger than the limit of %d bytes", limit))
 }
 
 func undecodable(encoding string) error {

@@ -36,7 +36,7 @@ func (w *Wire) Create(c *call.Call) {
 	t, before := posted.Turns[0], posted.Before
 	if posted.Replayed {
 		if t, err = w.engine.Turn(c.Context(), c.Principal, t.ID); err != nil {
-			c.Fail(hidden(err, "", event.ID.With(posted.Turns[0].ID, event.PrefixResponse)))
+			c.Fail(hidden(err, "", posted.Turns[0].ID.With(event.PrefixResponse)))
 			return
 		}
 		before = t.First - 1

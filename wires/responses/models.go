@@ -73,13 +73,13 @@ func (w *Wire) ModelsRetrieve(c *call.Call) {
 			c.JSON(200, model{name, "model", a.Created, ownedByCaller})
 			return
 		}
-		if code := event.CodeOf(err); code != event.AgentNotFound && code != event.NotFound {
+		if !noAgent(err) {
 			c.Fail(err)
 			return
 		}
 	} else if spec.ValidAgentName(name) == nil && name != "" {
 		agents, err := w.engine.AgentsNamed(c.Context(), c.Principal, name)
-		if err != nil {
+		if err != nil && !noAgent(err) {
 			c.Fail(err)
 			return
 		}
@@ -92,6 +92,11 @@ func (w *Wire) ModelsRetrieve(c *call.Call) {
 		name = "of this name"
 	}
 	c.Fail(event.FailParam(event.ModelNotFound, "model", "there is no adapter and no saved agent "+name))
+}
+
+func noAgent(err error) bool {
+	code := event.CodeOf(err)
+	return code == event.AgentNotFound || code == event.NotFound
 }
 
 func (w *Wire) adapterModel(name string) model {

@@ -24,6 +24,8 @@ type copier struct {
 	// done says that a copy has ended since the writer last looked.
 	done atomic.Bool
 	busy atomic.Bool
+	// failing keeps a full disk from filling the log with one line a try.
+	failing atomic.Bool
 }
 
 func newCopier(s *Store, d *db) *copier {
@@ -37,11 +39,17 @@ func (c *copier) run() {
 			_, _, err := c.db.Checkpoint(checkpointPassive)
 			return err
 		})
-		if err != nil && c.store.Err() == nil {
-			c.store.opts.Logger.Warn("copying the write-ahead log failed", "error", err)
-		}
+		c.report(err)
 		c.busy.Store(false)
 		c.done.Store(true)
+	}
+}
+
+func (c *copier) report(err error) {
+	if err == nil {
+		c.failing.Store(false)
+	} else if !c.failing.Swap(true) && c.store.Err() == nil {
+		c.store.opts.Logger.Warn("copying the write-ahead log failed", "error", err)
 	}
 }
 
@@ -87,8 +95,6 @@ func (w *writer) copy(mode checkpointMode) (frames, copied int) {
 		frames, copied, err = w.db.Checkpoint(mode)
 		return err
 	})
-	if err != nil && w.store.Err() == nil {
-		w.store.opts.Logger.Warn("copying the write-ahead log failed", "error", err)
-	}
+	w.store.copier.report(err)
 	return frames, copied
 }

@@ -21,7 +21,8 @@
 // Faults: a full disk refuses what does not fit and goes on; a failed sync is
 // fatal (Store.Fatal), because the kernel may have dropped what an earlier commit
 // reported as written. All files are read and written through vfs.go, where tests
-// put the faults.
+// put the faults. Damage is found where it is read and is ErrCorrupt for that
+// session alone; the store keeps no list of damaged sessions.
 //
 // It may import actors/{event,spec,store}. Only driver.go, vfs.go and fault.go
 // name the SQLite driver.

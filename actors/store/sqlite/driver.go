@@ -50,7 +50,6 @@ type checkpointMode int
 const (
 	checkpointNoop checkpointMode = iota // only count
 	checkpointPassive
-	checkpointTruncate
 )
 
 // driverConn binds conn to the driver.
@@ -84,11 +83,8 @@ func (c *driverConn) Prepare(sql string) (stmt, error) {
 
 func (c *driverConn) Checkpoint(mode checkpointMode) (frames, copied int, err error) {
 	m := sqlite3.CHECKPOINT_NOOP
-	switch mode {
-	case checkpointPassive:
+	if mode == checkpointPassive {
 		m = sqlite3.CHECKPOINT_PASSIVE
-	case checkpointTruncate:
-		m = sqlite3.CHECKPOINT_TRUNCATE
 	}
 	return c.WALCheckpoint("main", m)
 }

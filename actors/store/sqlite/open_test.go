@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/spec"
 	"github.com/agenthost/agenthost/actors/store"
@@ -27,6 +29,21 @@ func TestSecondServerIsRefusedNamingTheFirst(t *testing.T) {
 	}
 	mustClose(t, s)
 	mustClose(t, mustOpen(t, dir, Options{}))
+}
+
+// A child that is being forked while the store closes has a copy of the lock's
+// descriptor.
+func TestLockIsGivenBackDespiteACopy(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := mustOpen(t, dir, Options{})
+	dup, err := unix.Dup(int(s.lock.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(dup)
+	mustClose(t, s)
+	mustOpen(t, dir, Options{})
 }
 
 func TestFilesArePrivate(t *testing.T) {
@@ -227,22 +244,38 @@ func TestEveryStatementUsesAnIndex(t *testing.T) {
 		t.Fatalf("only %d statements seen", len(statements))
 	}
 	r := mustOpen(t, dir, Options{})
+	for sql, index := range map[string]string{
+		sessionLists[0][0]: "session_created", sessionLists[0][1]: "session_created", sessionLists[1][0]: "session_owner", sessionLists[1][1]: "session_owner",
+		recordLists[0][0]: "record_created", recordLists[0][1]: "record_created", recordLists[1][0]: "record_owner", recordLists[1][1]: "record_owner",
+		activeSessions: "session_state", readChunks: "chunk_s",
+	} {
+		if plan := planOf(t, r, sql); len(plan) == 0 || !strings.Contains(plan[0], " "+index+" ") {
+			t.Errorf("%s\n\tdoes not go by %s: %v", sql, index, plan)
+		}
+	}
 	for sql := range statements {
 		if strings.HasPrefix(sql, "PRAGMA") || !strings.Contains(sql, " ") || strings.HasPrefix(sql, "BEGIN") {
 			continue
 		}
-		if err := r.view(t.Context(), func(d *db) error {
-			return d.on("EXPLAIN QUERY PLAN " + sql).each(func(s stmt) (bool, error) {
-				step := s.ColumnText(3)
-				if strings.HasPrefix(step, "SCAN") && !strings.HasPrefix(step, "SCAN meta") || strings.Contains(step, "TEMP B-TREE") {
-					t.Errorf("%s\n\t%s", sql, step)
-				}
-				return true, nil
-			})
-		}); err != nil {
-			t.Fatal(err)
+		for _, step := range planOf(t, r, sql) {
+			if strings.HasPrefix(step, "SCAN") && !strings.HasPrefix(step, "SCAN meta") || strings.Contains(step, "TEMP B-TREE") {
+				t.Errorf("%s\n\t%s", sql, step)
+			}
 		}
 	}
+}
+
+func planOf(t *testing.T, s *Store, sql string) (steps []string) {
+	t.Helper()
+	if err := s.view(t.Context(), func(d *db) error {
+		return d.on("EXPLAIN QUERY PLAN " + sql).each(func(s stmt) (bool, error) {
+			steps = append(steps, s.ColumnText(3))
+			return true, nil
+		})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return steps
 }
 
 // exercise calls everything once, so that every statement is known.

@@ -56,6 +56,12 @@ func (q *queue) end() {
 	q.ring()
 }
 
+func (q *queue) depth() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.waiting)
+}
+
 func (q *queue) ring() {
 	select {
 	case q.wake <- struct{}{}:

@@ -230,18 +230,19 @@ func (s *Store) release() error {
 	return errors.Join(errs...)
 }
 
-// Stats are counters since Open.
+// Stats are counters since Open and the state now.
 type Stats struct {
 	Groups  int64 // transactions of the writer
 	Synced  int64 // of them synced before they were answered
 	Commits int64 // answered without an error
 	Syncs   int64 // of any file
 	WAL     int64 // bytes in the write-ahead log, as last seen
+	Waiting int   // requests for the writer, now
 }
 
 // Stats returns the counters.
 func (s *Store) Stats() Stats {
-	st := Stats{Syncs: s.disk.syncs.Load()}
+	st := Stats{Syncs: s.disk.syncs.Load(), Waiting: s.queue.depth()}
 	if w := s.writer; w != nil {
 		st.Groups, st.Synced, st.Commits, st.WAL = w.groups.Load(), w.synced.Load(), w.commits.Load(), w.walBytes.Load()
 	}

@@ -2,6 +2,7 @@ package jsonl
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"math"
 	"strconv"
@@ -65,7 +66,7 @@ func Decode(obj []byte, v any) bool {
 		return false
 	}
 	iter.WhatIsNext() // at the end of the input this reports io.EOF
-	return iter.Error == io.EOF
+	return errors.Is(iter.Error, io.EOF)
 }
 
 type tolerant struct{ jsoniter.DummyExtension }

@@ -1,0 +1,252 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/agenthost/agenthost/actors"
+	"github.com/agenthost/agenthost/actors/process"
+	"github.com/agenthost/agenthost/actors/spec"
+	"github.com/agenthost/agenthost/cmd/config"
+)
+
+type doctorVerb struct {
+	settings
+}
+
+// Help says what --help adds.
+func (*doctorVerb) Help() string {
+	return "Exit code 1 when no agent is usable or the configuration is wrong."
+}
+
+// Run looks at everything a server needs and changes nothing.
+func (v *doctorVerb) Run(c *console) error {
+	cfg, warnings, err := v.load(nil)
+	if err != nil {
+		say(c.out, "configuration  WRONG")
+		return exit(fail(c.out, exitFailed, errors.Unwrap(err)), nil)
+	}
+	d := &doctor{out: c.out, cfg: cfg}
+	d.line("configuration", true, or(cfg.File, "no file; defaults and variables"))
+	for _, w := range warnings {
+		d.line("configuration", false, w)
+	}
+	_ = process.BecomeSubreaper() // so that the guarantees are those of a server
+	runtimes, err := mount(cfg, local(cfg))
+	if err != nil {
+		return exit(exitFailed, err)
+	}
+	host, err := actors.New(options(cfg, slog.New(slog.DiscardHandler), cfg.StateDir, runtimes)...)
+	if err != nil {
+		return exit(exitFailed, err)
+	}
+	usable := 0
+	for _, r := range host.Runtimes(context.Background()) {
+		if d.agent(r) {
+			usable++
+		}
+	}
+	d.stateDir()
+	d.memory()
+	d.port()
+	d.access()
+	for _, g := range host.Guarantees() {
+		d.line("guarantee", true, g)
+	}
+	if usable == 0 {
+		return exit(exitFailed, errors.New("no agent is usable: install one of the CLIs above"))
+	}
+	return nil
+}
+
+type doctor struct {
+	out io.Writer
+	cfg *config.Config
+}
+
+// line prints one finding: what was looked at, whether it is good, and facts.
+func (d *doctor) line(what string, good bool, facts ...string) {
+	mark := "ok"
+	if !good {
+		mark = "!!"
+	}
+	say(d.out, "%-14s %s  %s", what, mark, strings.Join(facts, "; "))
+}
+
+// agent reports one CLI; true when it can be used.
+func (d *doctor) agent(r actors.Runtime) bool {
+	if !r.Installed {
+		d.line(r.Name, false, fmt.Sprintf("%q is not in %s or PATH", r.Binary, d.cfg.ToolsDir))
+		d.fix(fix(r.Name, r.Binary))
+		return false
+	}
+	b := own(r.Name)
+	tested := "declared in the configuration"
+	if b != nil {
+		tested = "tested with " + b.pinned
+		if !strings.Contains(r.Version, b.pinned) {
+			tested += ", this one is another"
+		}
+	}
+	d.line(r.Name, true, r.Path, or(r.Version, "version unknown")+" ("+tested+")")
+	facts := []string{"driver " + r.Driver + " (one process a turn; persistent drivers are not built yet)", "permissions " + string(r.Permissions)}
+	if r.Confined {
+		facts = append(facts, "confined by the CLI's sandbox")
+	} else {
+		facts = append(facts, "confinement: none")
+	}
+	if r.Default {
+		facts = append(facts, "default")
+	}
+	d.more(facts...)
+	d.provider(r, b)
+	if r.Permissions == spec.FullAccess && os.Geteuid() == 0 && !d.cfg.Agents.Runtimes[r.Name].Sandboxed {
+		d.more("full_access as root is refused")
+		d.fix("set agents." + r.Name + ".sandboxed: true if this machine is itself the sandbox, or use workspace_write")
+	}
+	return true
+}
+
+// provider says with whose credential the CLI works.
+func (d *doctor) provider(r actors.Runtime, b *builtInAdapter) {
+	home := "home private, below " + filepath.Join(d.cfg.StateDir, "homes")
+	if r.Home == actors.HomeInherit {
+		home = "home your own"
+	}
+	switch {
+	case r.KeySet:
+		d.more(home, "provider key from a variable")
+	case b == nil:
+		d.more(home)
+	case r.Home == actors.HomeInherit && signedIn(b):
+		d.more(home, "signed in")
+	default:
+		d.more(home, "no provider key and no sign-in found")
+		d.fix("export " + b.keys[len(b.keys)-1] + "=...; or, for home: inherit, " + b.signIn)
+	}
+}
+
+// signedIn looks for what a sign-in leaves in the person's own home.
+func signedIn(b *builtInAdapter) bool {
+	dir := env(b.signedIn[0])
+	if dir == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return false
+		}
+		dir = filepath.Join(home, b.signedIn[1])
+	}
+	_, err := os.Stat(filepath.Join(dir, b.signedIn[2]))
+	return err == nil
+}
+
+func (d *doctor) more(facts ...string) { say(d.out, "%-14s     %s", "", strings.Join(facts, "; ")) }
+
+// fix prints the one line that helps.
+func (d *doctor) fix(line string) { say(d.out, "%-14s     fix: %s", "", line) }
+
+// fix is the line that makes an adapter's CLI available.
+func fix(name, binary string) string {
+	if b := own(name); b != nil {
+		return strings.Join(b.install, " ")
+	}
+	return fmt.Sprintf("install %s, or write its absolute path as the first element of agents.%s.command", binary, name)
+}
+
+// stateDir says whether sessions can be kept.
+func (d *doctor) stateDir() {
+	dir := d.cfg.StateDir
+	existing := dir // the nearest directory that is there
+	for {
+		if _, err := os.Stat(existing); err == nil || existing == "/" || existing == "." {
+			break
+		}
+		existing = filepath.Dir(existing)
+	}
+	if !writable(existing) {
+		d.line("state", false, dir+" cannot be written")
+		d.fix("choose another one with --state-dir, or chown " + existing)
+		return
+	}
+	facts := []string{dir}
+	if existing != dir {
+		facts = append(facts, "will be made")
+	} else if st, err := os.Stat(dir); err == nil && st.Mode().Perm()&0o077 != 0 {
+		d.line("state", false, fmt.Sprintf("%s has mode %o, others can look into it", dir, st.Mode().Perm()))
+		d.fix("chmod 700 " + dir)
+	}
+	if held(filepath.Join(dir, "lock")) {
+		facts = append(facts, "a server is using it")
+	}
+	free, err := freeBytes(existing)
+	good := err != nil || free >= uint64(d.cfg.Limits.MinFreeDisk)
+	if err == nil {
+		facts = append(facts, fmt.Sprintf("%s free", human(free)))
+	}
+	if !good {
+		facts = append(facts, "below limits.min_free_disk, so no input is accepted")
+	}
+	d.line("state", good, facts...)
+}
+
+// held says whether another process holds the lock file.
+func held(path string) bool {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }() // gives the lock back
+	return flock(f) != nil
+}
+
+func (d *doctor) memory() {
+	free, ok := availableBytes()
+	if !ok {
+		return
+	}
+	if free < uint64(d.cfg.Limits.MinAvailableMemory) {
+		d.line("memory", false, human(free)+" available, below limits.min_available_memory, so turns wait for one another")
+		return
+	}
+	d.line("memory", true, human(free)+" available")
+}
+
+func (d *doctor) port() {
+	ln, err := net.Listen("tcp", d.cfg.Listen)
+	if err != nil {
+		d.line("listen", false, d.cfg.Listen+" cannot be listened on: "+err.Error())
+		d.fix("a server may be running already; else choose another port with --listen")
+		return
+	}
+	_ = ln.Close()
+	d.line("listen", true, d.cfg.Listen+" is free")
+}
+
+func (d *doctor) access() {
+	switch {
+	case len(d.cfg.Auth.Tokens) > 0:
+		d.line("access", true, fmt.Sprintf("%d token(s)", len(d.cfg.Auth.Tokens)))
+	case d.cfg.Auth.AllowAnonymous && !local(d.cfg):
+		d.line("access", false, "auth.allow_anonymous: whoever reaches "+d.cfg.Listen+" is admin")
+	default:
+		d.line("access", true, "no token; only this machine can connect")
+	}
+	if len(d.cfg.Groups) == 0 {
+		d.line("groups", false, "the group agents is off; every route of it answers 404")
+	}
+}
+
+// human writes bytes for people.
+func human(n uint64) string {
+	if n >= 1<<30 {
+		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+	}
+	return fmt.Sprintf("%d MiB", n>>20)
+}

@@ -1,0 +1,399 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+
+	"github.com/agenthost/agenthost/actors"
+	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/fold"
+	"github.com/agenthost/agenthost/actors/process"
+	"github.com/agenthost/agenthost/actors/spec"
+)
+
+type runVerb struct {
+	Prompt  []string `arg:"" optional:"" help:"What to ask. Without it, or with -, it is read from standard input."`
+	Agent   string   `short:"a" placeholder:"NAME" help:"Adapter (codex, claude-code, ...) or agent of the configuration. Default: agents.default."`
+	Model   string   `short:"m" placeholder:"NAME" help:"Model to name to the agent. Default: the agent's own choice."`
+	Workdir string   `short:"C" placeholder:"DIR" help:"Directory the agent works in. Default: the current one."`
+	JSON    bool     `help:"Print events as JSON lines instead of the answer."`
+	URL     string   `env:"AGENTHOST_URL" placeholder:"URL" help:"Ask a running server instead, such as http://127.0.0.1:9000."`
+	Token   string   `env:"AGENTHOST_TOKEN" placeholder:"TOKEN" help:"Token for that server; better set as AGENTHOST_TOKEN."`
+	settings
+}
+
+// Help says what --help adds.
+func (*runVerb) Help() string {
+	return "Without --url the agent runs as a child of this command, with your own sign-in (home: auto) and the configuration's permissions; " +
+		"nothing is stored by this host. The first line, on standard error, says which agent works where. Ctrl-C cancels the turn and leaves nothing running; " +
+		"a second Ctrl-C ends at once.\n\nExit codes: 0 answered, 1 refused, 2 wrong use, 3 the turn failed, 130 cancelled.\n\n" +
+		"Every setting of serve --help works here too."
+}
+
+// owner of what `run` asks.
+const terminalOwner = "terminal"
+
+// Run asks one thing.
+func (v *runVerb) Run(c *console) error {
+	prompt, err := v.prompt(c.in)
+	if err != nil {
+		return exit(exitUsage, err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	interrupted := make(chan os.Signal, 2)
+	signal.Notify(interrupted, os.Interrupt)
+	defer signal.Stop(interrupted)
+	if v.URL != "" {
+		if v.Workdir != "" {
+			return exit(exitUsage, errors.New("--workdir belongs to a local run; a server's agents work where the server says"))
+		}
+		return v.remote(ctx, c, prompt, interrupted)
+	}
+	return v.local(ctx, c, prompt, interrupted)
+}
+
+// maxPrompt bounds what is read from standard input.
+const maxPrompt = 16 << 20
+
+func (v *runVerb) prompt(in io.Reader) (string, error) {
+	text := strings.Join(v.Prompt, " ")
+	if text == "" || text == "-" {
+		if f, ok := in.(*os.File); ok {
+			if st, err := f.Stat(); err == nil && st.Mode()&os.ModeCharDevice != 0 {
+				return "", errors.New("there is nothing to ask; write it behind run, or pipe it in")
+			}
+		}
+		b, err := io.ReadAll(io.LimitReader(in, maxPrompt))
+		if err != nil {
+			return "", fmt.Errorf("read the prompt: %w", err)
+		}
+		text = string(b)
+	}
+	if strings.TrimSpace(text) == "" {
+		return "", errors.New("the prompt is empty")
+	}
+	return text, nil
+}
+
+// local runs the turn in a host of its own, which leaves nothing behind: the
+// session is in memory, the state directory is temporary, and the CLI keeps its
+// state in the person's home.
+func (v *runVerb) local(ctx context.Context, c *console, prompt string, interrupted <-chan os.Signal) (err error) {
+	cfg, warnings, err := v.load(nil)
+	if err != nil {
+		return err
+	}
+	for _, w := range warnings {
+		say(c.err, "warning: %s", w)
+	}
+	workdir, err := directory(v.Workdir)
+	if err != nil {
+		return exit(exitUsage, err)
+	}
+	_ = process.BecomeSubreaper() // what can be done without it is done
+	for _, r := range cfg.Agents.Runtimes {
+		if r.Home == "auto" {
+			r.Home = "inherit" // a temporary home would lose the sign-in
+		}
+	}
+	runtimes, err := mount(cfg, true)
+	if err != nil {
+		return exit(exitFailed, err)
+	}
+	log := slog.New(slog.DiscardHandler)
+	if v.given()["log.level"] != "" {
+		log = logger(c, cfg.Log)
+	}
+	state, err := runDir(cfg.StateDir, runtimes)
+	if err != nil {
+		return exit(exitFailed, err)
+	}
+	defer func() { _ = os.RemoveAll(state) }()
+	opts := options(cfg, log, state, runtimes)
+	host, err := actors.New(opts...)
+	if err != nil {
+		return exit(exitFailed, err)
+	}
+	if err := host.Start(ctx); err != nil {
+		return exit(exitFailed, errors.Join(err, host.Stop(ctx)))
+	}
+	defer func() {
+		now, cancel := context.WithCancel(context.Background())
+		cancel()
+		if stopErr := host.Stop(now); err == nil && stopErr != nil {
+			err = exit(exitFailed, stopErr)
+		}
+	}()
+	posted, err := v.post(ctx, host, workdir, prompt)
+	if err != nil {
+		return exit(exitFailed, refusal(err))
+	}
+	say(c.err, "%s", firstLine(ctx, host, posted))
+	end, err := v.follow(ctx, c, host, posted, interrupted)
+	if err != nil {
+		return exit(exitFailed, err)
+	}
+	return verdict(end.Outcome, end.Failure)
+}
+
+// runDir makes the state directory of one run. Private homes are those of the
+// server, so a sign-in made there holds here; everything else is thrown away.
+func runDir(stateDir string, runtimes []actors.RuntimeConfig) (string, error) {
+	var base string // the system's temporary directory
+	private := false
+	for _, r := range runtimes {
+		private = private || r.Home == actors.HomePrivate
+	}
+	homes := filepath.Join(stateDir, "homes")
+	if private { // Codex does not like a home below the temporary directory
+		base = stateDir
+		if err := os.MkdirAll(homes, 0o700); err != nil {
+			return "", fmt.Errorf("make the private homes: %w", err)
+		}
+	}
+	dir, err := os.MkdirTemp(base, "agenthost-run-")
+	if err != nil {
+		return "", fmt.Errorf("make a temporary directory: %w", err)
+	}
+	if private {
+		if err := os.Symlink(homes, filepath.Join(dir, "homes")); err != nil {
+			return "", errors.Join(fmt.Errorf("link the private homes: %w", err), os.RemoveAll(dir))
+		}
+	}
+	return dir, nil
+}
+
+// directory is the absolute form of an existing directory.
+func directory(dir string) (string, error) {
+	abs, err := filepath.Abs(or(dir, "."))
+	if err != nil {
+		return "", fmt.Errorf("work in %s: %w", dir, err)
+	}
+	if st, err := os.Stat(abs); err != nil || !st.IsDir() {
+		return "", fmt.Errorf("%s is not a directory", abs)
+	}
+	return abs, nil
+}
+
+// post makes the session with its one input.
+func (v *runVerb) post(ctx context.Context, host *actors.Host, workdir, prompt string) (*actors.Posted, error) {
+	a, err := host.ResolveModel(ctx, terminalOwner, v.Agent, "")
+	if err != nil {
+		return nil, err
+	}
+	if v.Agent != "" && a.Model == v.Agent && a.Adapter != v.Agent && aliases()[v.Agent] == "" {
+		// It would be taken for a model of the default adapter.
+		return nil, event.FailParam(event.ModelNotFound, "agent", fmt.Sprintf("there is no agent or adapter %q; use --model for a model", v.Agent))
+	}
+	if v.Model != "" {
+		a.Model = v.Model
+	} else if aliases()[a.Model] == a.Adapter {
+		a.Model = a.Adapter
+	}
+	return host.CreateSession(ctx, terminalOwner, &spec.NewSession{
+		Agent:       *a,
+		Environment: spec.Environment{Type: spec.EnvSelfHosted, Workspace: workdir},
+		Input: &spec.NewInput{
+			Items: []*event.Item{{Type: event.Message, Status: event.Done, User: true, Text: prompt}},
+			Wire:  "agents",
+		},
+	})
+}
+
+// firstLine says which agent works where, with whose state and which rights.
+func firstLine(ctx context.Context, host *actors.Host, p *actors.Posted) string {
+	set := p.Session.Settings
+	permissions, home, confined := string(set.Agent.Permissions), "private", ""
+	for _, r := range host.Runtimes(ctx) {
+		if r.Name != set.Agent.Adapter {
+			continue
+		}
+		permissions = or(permissions, string(r.Permissions))
+		if r.Home == actors.HomeInherit {
+			home = "your own"
+		}
+		if !r.Confined && permissions == string(spec.WorkspaceWrite) {
+			confined = " (not confined by the CLI)"
+		}
+	}
+	name := set.Agent.Adapter
+	if set.Agent.Name != "" {
+		name = set.Agent.Name + " (" + name + ")"
+	}
+	if m := set.Agent.CLIModel(); m != "" {
+		name += " " + m
+	}
+	return fmt.Sprintf("agent %s · workdir %s · home %s · permissions %s%s", name, set.Environment.Workspace, home, permissions, confined)
+}
+
+// follow prints the turn's events until its end.
+func (v *runVerb) follow(ctx context.Context, c *console, host *actors.Host, p *actors.Posted, interrupted <-chan os.Signal) (*event.End, error) {
+	sub, err := host.Subscribe(ctx, terminalOwner, p.Session.ID, p.Before)
+	if err != nil {
+		return nil, refusal(err)
+	}
+	defer sub.Close()
+	out := &printer{out: c.out, err: c.err, json: v.JSON}
+	cancelled := false
+	for seen := p.Before; ; {
+		b, wake, err := sub.Next()
+		if err != nil {
+			return nil, refusal(err)
+		}
+		if b == nil {
+			select {
+			case <-wake:
+			case <-interrupted:
+				if cancelled {
+					return &event.End{Outcome: event.Cancelled}, nil
+				}
+				cancelled = true
+				say(c.err, "cancelling; once more to end at once")
+				if _, err := host.CancelTurn(ctx, terminalOwner, p.Turns[0].ID); err != nil {
+					return nil, refusal(err)
+				}
+			}
+			continue
+		}
+		if end := out.batch(b, &seen); end != nil {
+			return end, out.failed
+		}
+	}
+}
+
+// printer writes a turn for a person, or as JSON lines.
+type printer struct {
+	out, err io.Writer
+	json     bool
+	open     bool  // the last message has not ended its line
+	failed   error // of the first write that failed
+}
+
+func (p *printer) write(text string) {
+	if _, err := io.WriteString(p.out, text); err != nil && p.failed == nil {
+		p.failed = fmt.Errorf("print the answer: %w", err)
+	}
+}
+
+// batch prints the events after seen and gives the turn's end, if it is there.
+func (p *printer) batch(b *fold.Batch, seen *int64) *event.End {
+	var end *event.End
+	for i := range b.Events {
+		e := &b.Events[i]
+		if e.Seq <= *seen {
+			continue
+		}
+		*seen = e.Seq
+		if p.json {
+			line, err := e.MarshalJSON()
+			if err != nil && p.failed == nil {
+				p.failed = err
+			}
+			p.write(string(line) + "\n")
+		} else {
+			p.event(e)
+		}
+		if e.Kind == event.TurnEnded {
+			end, _ = e.Body.(*event.End)
+		}
+	}
+	return end
+}
+
+func (p *printer) event(e *event.Event) {
+	item, _ := e.Body.(*event.Item)
+	switch e.Kind {
+	case event.TextDelta:
+		p.write(e.Text)
+		p.open = p.open || e.Text != ""
+		if strings.HasSuffix(e.Text, "\n") {
+			p.open = false
+		}
+	case event.ItemDone:
+		if item != nil && item.Type == event.Message {
+			p.endLine()
+			return
+		}
+		p.tool(item)
+	case event.TurnEnded:
+		p.endLine()
+	}
+}
+
+func (p *printer) endLine() {
+	if p.open {
+		p.write("\n")
+		p.open = false
+	}
+}
+
+// tool says on standard error what the agent did besides talking.
+func (p *printer) tool(item *event.Item) {
+	if item == nil {
+		return
+	}
+	switch item.Type {
+	case event.Command:
+		code := ""
+		if item.ExitCode != nil && *item.ExitCode != 0 {
+			code = fmt.Sprintf(" (exit %d)", *item.ExitCode)
+		}
+		p.note("$ %s%s", item.Command, code)
+	case event.FileChange:
+		for _, change := range item.Changes {
+			p.note("%s %s", change.Kind, change.Path)
+		}
+	case event.ToolCall:
+		p.note("tool %s.%s", item.Server, item.Tool)
+	case event.WebSearch:
+		p.note("search %s", or(item.Query, item.URL))
+	}
+}
+
+func (p *printer) note(format string, args ...any) {
+	p.endLine()
+	say(p.err, "%s", oneLine(fmt.Sprintf(format, args...)))
+}
+
+// oneLine shortens what a CLI told and takes control characters out of it.
+func oneLine(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, s)
+	if r := []rune(s); len(r) > 200 {
+		return string(r[:199]) + "…"
+	}
+	return s
+}
+
+// verdict is the exit of a turn's end.
+func verdict(o event.Outcome, f *event.Failure) error {
+	switch {
+	case o == event.Completed:
+		return nil
+	case o == event.Cancelled:
+		return exit(exitCancelled, errors.New("cancelled"))
+	case f != nil:
+		return exit(exitTurn, fmt.Errorf("the turn failed: %s (%s)", f.Message, f.Code))
+	}
+	return exit(exitTurn, errors.New("the turn failed"))
+}
+
+// refusal is a failure's message without its code in front.
+func refusal(err error) error {
+	if f, ok := event.AsFailure(err); ok {
+		return fmt.Errorf("%s (%s)", f.Message, f.Code)
+	}
+	return err
+}

@@ -79,7 +79,8 @@ type Verdict struct {
 }
 
 // Batch collects the facts of some lines. Texts put in through Text share one
-// arena, so a delta costs no allocation of its own.
+// arena, so a delta costs no allocation of its own. The zero value is ready. It
+// may not be copied: two copies would write to the same arena.
 type Batch struct {
 	Facts []Fact
 	arena []byte
@@ -96,7 +97,8 @@ func (b *Batch) Reset() {
 	b.Facts = b.Facts[:0]
 }
 
-// Text copies p into the batch's arena and returns it as a string.
+// Text copies p into the batch's arena and returns it as a string, valid for good
+// and from any goroutine. A short text that is kept holds its arena's 32 KiB.
 func (b *Batch) Text(p []byte) string {
 	if len(p) == 0 {
 		return ""

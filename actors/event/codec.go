@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // The stored form of an event is a binary envelope with the body as JSON:
@@ -28,6 +29,8 @@ const (
 // Encoder appends events to a buffer. The zero value is ready; Reset starts a
 // new, independent encoding.
 type Encoder struct {
+	// Buf is the encoding so far. A caller may set it, emptied, before the first
+	// Append, to lend its capacity.
 	Buf        []byte
 	turn, item ID
 }
@@ -35,8 +38,13 @@ type Encoder struct {
 // Reset forgets the buffer's content and keeps its capacity.
 func (e *Encoder) Reset() { *e = Encoder{Buf: e.Buf[:0]} }
 
-// Append adds ev to the buffer.
+// Append adds ev to the buffer. It costs no allocation of its own once the buffer
+// has grown, unless ev has a body. An event that no Decode would read back is
+// refused and leaves the buffer as it was.
 func (e *Encoder) Append(ev *Event) error {
+	if ev.Index < 0 || ev.Step < 0 {
+		return fmt.Errorf("encode event %d: index %d, step %d", ev.Seq, ev.Index, ev.Step)
+	}
 	var body []byte
 	switch b := ev.Body.(type) {
 	case nil:
@@ -105,8 +113,10 @@ func (e *Encoder) Append(ev *Event) error {
 // ErrCorrupt is wrapped by what Decode returns on bytes no Encoder wrote.
 var ErrCorrupt = errors.New("corrupt event encoding")
 
-// Decode reads one whole encoding and appends its events to dst. The returned
-// events share no memory with b.
+// Decode reads one whole encoding and appends its events to dst; on an error,
+// which wraps ErrCorrupt, those before the damage. The events share no memory
+// with b, but their texts share one copy of it: keep a strings.Clone of a text
+// that is to outlive the others. The body of an unknown kind is left out.
 func Decode(dst []Event, b []byte) ([]Event, error) {
 	d := decoder{text: string(b)}
 	for d.at < len(d.text) {
@@ -141,7 +151,7 @@ func (d *decoder) next() (Event, error) {
 		return ev, d.corrupt("numbers")
 	}
 	ev.Seq, ev.At = int64(seq), int64(at)
-	if flags&flagTurn != 0 && !d.id(&d.turn) || flags&flagItem != 0 && !d.id(&d.item) {
+	if !d.name(&d.turn, flags, flagTurn, flagSameTurn) || !d.name(&d.item, flags, flagItem, flagSameItem) {
 		return ev, d.corrupt("ids")
 	}
 	if flags&(flagTurn|flagSameTurn) != 0 {
@@ -188,7 +198,13 @@ func decodeBody(k Kind, body string) (Body, error) {
 		return &Settings{JSON: []byte(body)}, nil
 	case InputAccepted:
 		b := new(Input)
-		return b, json.Unmarshal([]byte(body), b)
+		if err := json.Unmarshal([]byte(body), b); err != nil {
+			return nil, err
+		}
+		if slices.Contains(b.Items, nil) {
+			return nil, errors.New("null among the items")
+		}
+		return b, nil
 	case ItemStarted, ItemDone:
 		b := new(Item)
 		return b, json.Unmarshal([]byte(body), b)
@@ -209,12 +225,29 @@ func (d *decoder) uvarint() (uint64, bool) {
 	for shift := uint(0); shift < 64 && d.at < len(d.text); shift += 7 {
 		c := d.text[d.at]
 		d.at++
+		if shift == 63 && c > 1 {
+			return 0, false // more than 64 bits
+		}
 		v |= uint64(c&0x7f) << shift
 		if c < 0x80 {
 			return v, true
 		}
 	}
 	return 0, false
+}
+
+// name reads an id if flags say that one follows. "The same" needs one before it.
+func (d *decoder) name(to *ID, flags, follows, same byte) bool {
+	switch flags & (follows | same) {
+	case 0:
+		return true
+	case follows:
+		return d.id(to)
+	case same:
+		return !to.IsZero()
+	default:
+		return false
+	}
 }
 
 func (d *decoder) id(to *ID) bool {

@@ -99,13 +99,14 @@ func (f *Failure) Unwrap() error { return f.Cause }
 // Is matches failures by code, so errors.Is(err, event.Fail(event.QueueFull, "")) works.
 func (f *Failure) Is(target error) bool {
 	t, ok := target.(*Failure)
-	return ok && t.Code == f.Code
+	return ok && t != nil && t.Code == f.Code
 }
 
-// AsFailure finds the Failure in err's chain.
+// AsFailure finds the Failure in err's chain. A nil *Failure inside an error is
+// none.
 func AsFailure(err error) (*Failure, bool) {
 	var f *Failure
-	ok := errors.As(err, &f)
+	ok := errors.As(err, &f) && f != nil
 	return f, ok
 }
 

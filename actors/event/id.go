@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"hash/crc32"
+	"strings"
 )
 
 // ID is the 128-bit identity behind every public id. The same ID carries
@@ -55,7 +56,7 @@ func (id ID) MarshalText() ([]byte, error) {
 	return id.AppendHex(nil), nil
 }
 
-// UnmarshalText reads 32 hex digits or "".
+// UnmarshalText reads 32 lower-case hex digits or "".
 func (id *ID) UnmarshalText(b []byte) error {
 	if len(b) == 0 {
 		*id = ID{}
@@ -93,12 +94,15 @@ func ParseHex(s string) (ID, bool) {
 	return id, true
 }
 
-// Parse reads a public id: one of prefixes followed by 32 hex digits. It is the
-// only gate between a path segment and a look-up.
+// Parse reads a public id: one of prefixes followed by 32 hex digits; with the
+// prefix "" bare digits pass as well. It is the only gate between a path segment
+// and a look-up.
 func Parse(s string, prefixes ...string) (ID, bool) {
 	for _, p := range prefixes {
-		if len(s) > len(p) && s[:len(p)] == p {
-			return ParseHex(s[len(p):])
+		if digits, ok := strings.CutPrefix(s, p); ok {
+			if id, ok := ParseHex(digits); ok {
+				return id, true
+			}
 		}
 	}
 	return ID{}, false
@@ -116,8 +120,8 @@ func tail(id ID) uint32 { return crc32.Checksum(id[:12], castagnoli) }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// ItemID derives the identity of a turn's n-th item, counted from 0; the
-// caller's messages come first. A replayed turn names its items as the live one
+// ItemID derives the identity of a turn's n-th item, counted from 0 and below
+// 1<<32-1; the caller's messages come first. A replayed turn names its items as the live one
 // did.
 func ItemID(turn ID, n uint32) ID {
 	id := turn

@@ -1,6 +1,9 @@
 package event
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strconv"
+)
 
 var kindNames = [...]string{
 	SessionCreated: "session.created", SessionUpdated: "session.updated", SessionDeleted: "session.deleted",
@@ -10,7 +13,8 @@ var kindNames = [...]string{
 	TurnEnded: "turn.ended", TurnForgotten: "turn.forgotten",
 }
 
-// Kinds lists the closed set, for tests that need one sample of each.
+// Kinds lists the closed set in the order of the numbers, for tests that need one
+// sample of each.
 func Kinds() []Kind {
 	ks := make([]Kind, 0, len(kindNames))
 	for k := SessionCreated; int(k) < len(kindNames); k++ {
@@ -19,22 +23,18 @@ func Kinds() []Kind {
 	return ks
 }
 
-// String is the kind's name in dumps.
+// String is the kind's name in dumps; "kind_" and its number for one that this
+// version does not know.
 func (k Kind) String() string {
 	if int(k) < len(kindNames) && kindNames[k] != "" {
 		return kindNames[k]
 	}
-	return "kind_" + itoa(int(k))
-}
-
-func itoa(n int) string {
-	b, _ := json.Marshal(n)
-	return string(b)
+	return "kind_" + strconv.Itoa(int(k))
 }
 
 // MarshalJSON writes an event as one flat object, the form of `store dump` and
-// `run --json`.
-func (e *Event) MarshalJSON() ([]byte, error) {
+// `run --json`. A Settings body that is no JSON is an error.
+func (e Event) MarshalJSON() ([]byte, error) {
 	out := struct {
 		Seq   int64           `json:"seq"`
 		At    int64           `json:"at"`

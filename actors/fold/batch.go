@@ -7,13 +7,15 @@ import (
 )
 
 // Batch is a run of consecutive events of one session with the views of its
-// lifecycle events. It is immutable and shared by all readers.
+// lifecycle events. It holds at least one event once readers have it, is then
+// immutable and shared by all of them. Where one batch ends and the next begins
+// means nothing.
 type Batch struct {
 	Session event.ID
 	Events  []event.Event
 	// Views holds the views by the event's index; it may be shorter than Events.
 	Views []*View
-	// Bytes estimates the memory the events hold.
+	// Bytes estimates the memory the events hold, bodies included, renderings not.
 	Bytes int
 
 	rendered [wireCount]struct {
@@ -39,7 +41,7 @@ type Frames struct {
 	Ends []int
 }
 
-// Of returns the frames of event i.
+// Of returns the frames of event i of the batch; empty when it has none.
 func (f *Frames) Of(i int) []byte {
 	from := 0
 	if i > 0 {
@@ -48,7 +50,7 @@ func (f *Frames) Of(i int) []byte {
 	return f.Buf[from:f.Ends[i]]
 }
 
-// First and Last are the numbers of the first and last event.
+// First is the number of the first event.
 func (b *Batch) First() int64 { return b.Events[0].Seq }
 
 // Last is the number of the last event.
@@ -62,8 +64,9 @@ func (b *Batch) View(i int) *View {
 	return b.Views[i]
 }
 
-// Rendered gives the wire's frames, rendering them at the first call only. The
-// result is shared: nobody may change it.
+// Rendered gives the wire's frames, rendering them at the first call only; others
+// that come meanwhile wait for it. The result is shared: nobody may change it.
+// render must be a pure function of each event and its view.
 func (b *Batch) Rendered(w WireID, render func(*Batch) *Frames) *Frames {
 	r := &b.rendered[w]
 	r.once.Do(func() { r.frames = render(b) })
@@ -71,7 +74,8 @@ func (b *Batch) Rendered(w WireID, render func(*Batch) *Frames) *Frames {
 }
 
 // Add folds ev, which must follow s's last event, and appends it. It is for the
-// one who makes the batch, before any reader has it.
+// one who makes the batch, before any reader has it. A refused event is left out,
+// and s is then unusable.
 func (b *Batch) Add(s *State, ev event.Event) error {
 	b.Events = append(b.Events, ev)
 	i := len(b.Events) - 1
@@ -87,12 +91,12 @@ func (b *Batch) Add(s *State, ev event.Event) error {
 		b.Views = append(b.Views, v)
 	}
 	b.Session = s.session.ID
-	b.Bytes += len(ev.Text) + 160
+	b.Bytes += size(&ev)
 	return nil
 }
 
-// NewBatch folds events into s and keeps what their frames need. The events must
-// follow s's last one.
+// NewBatch folds events, at least one, into s and keeps what their frames need.
+// The events must follow s's last one.
 func NewBatch(s *State, events []event.Event) (*Batch, error) {
 	b := &Batch{Events: make([]event.Event, 0, len(events))}
 	for _, ev := range events {
@@ -101,4 +105,39 @@ func NewBatch(s *State, events []event.Event) (*Batch, error) {
 		}
 	}
 	return b, nil
+}
+
+// size estimates the memory of an event. The numbers beside the lengths are the
+// structs with their share of a batch.
+func size(ev *event.Event) int {
+	n := 160 + len(ev.Text)
+	switch b := ev.Body.(type) {
+	case *event.Settings:
+		n += len(b.JSON)
+	case *event.Input:
+		n += 192 + len(b.Prompt) + len(b.Overrides) + len(b.Echo)
+		for _, it := range b.Items {
+			n += itemSize(it)
+		}
+	case *event.Item:
+		n += itemSize(b)
+	case *event.End:
+		n += 256 + len(b.Carry) + len(b.Exit)
+		if b.Failure != nil {
+			n += len(b.Failure.Message)
+		}
+	}
+	return n
+}
+
+func itemSize(it *event.Item) int {
+	n := 352 + len(it.Text) + len(it.Command) + len(it.Cwd) + len(it.Output) + len(it.Server) + len(it.Tool) +
+		len(it.Arguments) + len(it.Error) + len(it.Query) + len(it.URL)
+	for i := range it.Parts {
+		n += 32 + len(it.Parts[i].Text) + len(it.Parts[i].ImageURL)
+	}
+	for i := range it.Changes {
+		n += 32 + len(it.Changes[i].Path)
+	}
+	return n
 }

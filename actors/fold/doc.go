@@ -6,5 +6,32 @@
 // It also owns Batch, the unit in which events travel from the journal to
 // readers, with the place where a wire's rendering of it is kept.
 //
+// # Views
+//
+// A view is a value as of one event. What it leads to is never changed
+// afterwards: the fold copies what it goes on writing (an open item, a sum), and
+// shares what is final (bodies of events, settings). Readers share it too and may
+// not write to it.
+//
+// # Why there is no checkpoint inside a turn
+//
+// Checkpoints are written at rest points, when nothing is queued or running. The
+// state is then a few hundred bytes beside the settings, so writing one costs
+// nothing; inside a turn it would hold every item so far and the text of the open
+// ones, megabytes that would be written again and again while the turn runs, and
+// a second stored format that must follow the first.
+//
+// Reading pays little for that. An ItemDone carries its item whole and an event
+// its own Step and Index, so the deltas between say nothing that the view of an
+// ended turn needs: a test here blanks them and finds the same views. A reader of
+// a long turn decodes its deltas once, from the rest point before it, which is
+// what it would stream anyway; should that ever be too slow, the deltas can be
+// skipped when they are read, and nothing stored has to change.
+//
+// What is given up: a session whose queue never empties has no rest point, so its
+// journal cannot be trimmed and a cursor into it is reached from the last rest
+// point however far back that is. The length of the queue bounds neither; an idle
+// moment ends both.
+//
 // Pure: it imports actors/event and actors/spec, and does no I/O.
 package fold

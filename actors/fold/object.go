@@ -18,7 +18,7 @@ type Session struct {
 	Open int `json:"open,omitempty"`
 	// Turns counts all turns ever accepted.
 	Turns int64 `json:"turns,omitempty"`
-	// Usage sums the turns that told theirs; nil when none did.
+	// Usage sums the ended turns that told theirs; nil when none did.
 	Usage *event.Usage `json:"usage,omitempty"`
 	// Native is the CLI's own session id, Carry what its adapter keeps.
 	Native string `json:"native,omitempty"`
@@ -96,10 +96,13 @@ type Turn struct {
 	Forgotten bool `json:"forgotten,omitempty"`
 }
 
-// Model is the model the caller named for this turn.
+// Model is the model the caller named for this turn: its own, else the settings'.
 func (t *Turn) Model() string {
 	if o := t.overrides(); o != nil && o.Model != nil {
 		return *o.Model
+	}
+	if t.Settings == nil {
+		return ""
 	}
 	return t.Settings.Agent.Model
 }
@@ -113,7 +116,8 @@ type ItemOf struct {
 	Item  *event.Item
 }
 
-// AllItems lists a turn's items, the caller's messages first.
+// AllItems lists a turn's items, the caller's messages first; none of a forgotten
+// turn.
 func (t *Turn) AllItems() []ItemOf {
 	if t.Forgotten {
 		return nil

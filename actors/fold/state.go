@@ -40,10 +40,12 @@ func New() *State { return &State{} }
 // Session is the session as of the last event.
 func (s *State) Session() Session { return s.session }
 
-// Settings are the session's current settings.
+// Settings are the session's current settings, nil before the first event. Nobody
+// may change them.
 func (s *State) Settings() *spec.Session { return s.session.Settings }
 
-// Turn gives a queued or running turn as of the last event.
+// Turn gives a queued or running turn as of the last event, with its open items
+// as far as they have come. A turn that has ended is not found.
 func (s *State) Turn(id event.ID) (*Turn, bool) {
 	if o := s.find(id); o != nil {
 		return o.snapshot(), true
@@ -60,8 +62,9 @@ func (s *State) OpenTurns() []*Turn {
 	return out
 }
 
-// Stamp gives ev its number in the session and its place in its turn. The
-// event's other fields are set; Apply must follow.
+// Stamp gives ev its number in the session (Seq) and its place in its turn (Step,
+// Index); a second stamp of the same event gives the same. The event's other
+// fields are set; Apply must follow.
 func (s *State) Stamp(ev *event.Event) {
 	ev.Seq = s.session.Head + 1
 	o := s.find(ev.Turn)
@@ -79,12 +82,16 @@ func (s *State) Stamp(ev *event.Event) {
 	}
 }
 
-// Apply takes the next event in. It returns the view of a lifecycle event
-// (SessionCreated, InputAccepted, TurnStarted, TurnEnded), nil for others. An
-// event out of order is an error, and the state is then unusable.
+// Apply takes the next event in and keeps its body. It returns the view of a
+// lifecycle event (SessionCreated, InputAccepted, TurnStarted, TurnEnded), nil
+// for others. A kind that this version does not know only counts. An event out
+// of order is an error, and the state is then unusable.
 func (s *State) Apply(ev *event.Event) (*View, error) {
 	if ev.Seq != s.session.Head+1 {
 		return nil, fmt.Errorf("fold: event %d after %d", ev.Seq, s.session.Head)
+	}
+	if (ev.Kind == event.SessionCreated) != (ev.Seq == 1) {
+		return nil, fmt.Errorf("fold: event %d is %s; a session is created once, by its first event", ev.Seq, ev.Kind)
 	}
 	s.session.Head = ev.Seq
 	switch ev.Kind {
@@ -101,19 +108,20 @@ func (s *State) Apply(ev *event.Event) (*View, error) {
 	}
 	o := s.find(ev.Turn)
 	if o == nil {
-		if ev.Kind == event.TurnForgotten {
+		if ev.Kind >= event.TurnForgotten { // or a newer writer's
 			return nil, nil
 		}
 		return nil, fmt.Errorf("fold: event %d (%s) of turn %s, which is not open", ev.Seq, ev.Kind, ev.Turn)
 	}
 	o.turn.Last = ev.Seq
-	o.turn.Steps += Steps(ev)
+	// The stored step counts what a reader of a forgotten turn no longer sees.
+	o.turn.Steps = max(o.turn.Steps, ev.Step) + Steps(ev)
 	switch ev.Kind {
 	case event.TurnStarted:
 		o.turn.Status, o.turn.Started, o.turn.Settings = Running, ev.At, s.session.Settings
-		return s.view(ev, o), nil
+		return s.view(o), nil
 	case event.NativeSession:
-		s.session.Native = ev.Text
+		s.session.Native = strings.Clone(ev.Text) // it outlives the texts around it
 	case event.ItemStarted, event.ItemDone:
 		o.item(ev)
 	case event.TextDelta, event.ReasoningDelta, event.OutputDelta:
@@ -149,6 +157,9 @@ func (s *State) accepted(ev *event.Event) (*View, error) {
 	if !ok {
 		return nil, fmt.Errorf("fold: event %d has no input", ev.Seq)
 	}
+	if ev.Turn.IsZero() || s.find(ev.Turn) != nil {
+		return nil, fmt.Errorf("fold: event %d accepts turn %s, which is none or open already", ev.Seq, ev.Turn)
+	}
 	s.session.Open++
 	s.session.Turns++
 	s.session.LastActive = ev.At
@@ -159,7 +170,7 @@ func (s *State) accepted(ev *event.Event) (*View, error) {
 	}}
 	s.session.Latest, s.session.Failing = ev.Turn, false
 	s.open = append(s.open, o)
-	return s.view(ev, o), nil
+	return s.view(o), nil
 }
 
 func (s *State) ended(ev *event.Event, o *openTurn) *View {
@@ -187,7 +198,7 @@ func (s *State) ended(ev *event.Event, o *openTurn) *View {
 		sum.Add(end.Usage)
 		s.session.Usage = &sum
 	}
-	if end.Carry != nil {
+	if len(end.Carry) > 0 { // as it is stored: empty is none
 		s.session.Carry = end.Carry
 	}
 	for i, p := range s.open {
@@ -197,12 +208,10 @@ func (s *State) ended(ev *event.Event, o *openTurn) *View {
 		}
 	}
 	s.session.Failing = s.session.Open == 0 && s.session.Latest != s.session.Completed
-	return s.view(ev, o)
+	return s.view(o)
 }
 
-// Settings of o's turn may be nil for events whose settings were trimmed; views
-// always carry the session's.
-func (s *State) view(_ *event.Event, o *openTurn) *View {
+func (s *State) view(o *openTurn) *View {
 	return &View{Session: s.session, Turn: o.snapshot()}
 }
 
@@ -248,10 +257,11 @@ func (oi *openItem) view() *event.Item {
 		return oi.item
 	}
 	it := *oi.item
-	if it.Type == event.Command {
-		it.Output = oi.text.String()
-	} else {
+	switch it.Type {
+	case event.Message, event.Reasoning:
 		it.Text = oi.text.String()
+	default:
+		it.Output = oi.text.String()
 	}
 	return &it
 }

@@ -71,24 +71,21 @@ func (h *handle) wait() {
 }
 
 // waitGone returns when the process, anybody's child, is dead or ctx has ended.
-func (h *handle) waitGone(ctx context.Context) bool {
+func (h *handle) waitGone(ctx context.Context) {
 	if h.fd == nil {
-		return false
+		return // the next look will tell
 	}
 	conn, err := h.fd.SyscallConn()
 	if err != nil {
-		return false
+		return
 	}
 	stop := context.AfterFunc(ctx, func() { _ = h.fd.SetReadDeadline(time.Unix(1, 0)) })
 	defer stop()
-	gone := false
 	_ = conn.Read(func(fd uintptr) bool {
 		poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 		n, err := unix.Poll(poll, 0)
-		gone = err == nil && n > 0
-		return gone
+		return err == nil && n > 0
 	})
-	return gone
 }
 
 // signal sends sig; ESRCH means the process is gone.

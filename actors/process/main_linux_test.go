@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -80,12 +81,13 @@ func ownChildren() (list []entry) {
 
 // helpers are what the test binary does when it is run as another program.
 var helpers = map[string]func() int{
-	"bytes":     helpBytes,
-	"signals":   helpSignals,
-	"mask":      helpMask,
-	"emfile":    helpEMFILE,
-	"threads":   helpThreads,
-	"lastlines": helpLastLines,
+	"bytes":      helpBytes,
+	"signals":    helpSignals,
+	"mask":       helpMask,
+	"emfile":     helpEMFILE,
+	"threads":    helpThreads,
+	"lastlines":  helpLastLines,
+	"mainthread": helpMainThread,
 }
 
 // helper is a Spec that runs the test binary as one of them.
@@ -243,6 +245,30 @@ func atoi(t testing.TB, s string) int {
 
 const byteText = "über\ngrößer\n\nend"
 
+func init() {
+	if os.Getenv(helperVar) == "mainthread" {
+		runtime.LockOSThread() // init and main run in the main thread
+	}
+}
+
+func helpMainThread() int {
+	if unix.Gettid() != os.Getpid() {
+		return 1
+	}
+	p, err := Start(Spec{Path: "/bin/sleep", Args: []string{"100"}})
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	if list, ok := adopted(); !ok || len(list) > 0 {
+		fmt.Println(list, ok)
+	} else {
+		fmt.Println("none")
+	}
+	p.Sweep(context.Background())
+	return 0
+}
+
 func helpBytes() int {
 	for i := range len(byteText) {
 		if _, err := os.Stdout.WriteString(byteText[i : i+1]); err != nil {
@@ -282,6 +308,7 @@ func helpMask() int {
 	if os.Getenv("MASKED") != "" {
 		return sigLines()
 	}
+	runtime.LockOSThread()
 	set := unix.Sigset_t{Val: [16]uint64{1<<(syscall.SIGINT-1) | 1<<(syscall.SIGTERM-1)}}
 	if err := unix.PthreadSigmask(unix.SIG_BLOCK, &set, nil); err != nil {
 		return 1

@@ -68,6 +68,17 @@ func TestBlockedWriterEndsWithTheProcess(t *testing.T) {
 	}
 }
 
+func TestWriterEndsThoughSomethingElseHoldsStdin(t *testing.T) {
+	t.Parallel()
+	spec := sh("exec 3<&0; sleep 100 <&3 >/dev/null 2>&1 & exit 0")
+	spec.Stdin = bytes.Repeat([]byte("x"), 2<<20)
+	r := start(t, spec)
+	r.wait(t)
+	if err := r.stdin.SetWriteDeadline(time.Time{}); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("stdin is not closed: %v", err)
+	}
+}
+
 func TestStderrFloodDoesNotBlock(t *testing.T) {
 	t.Parallel()
 	r := start(t, sh(`for i in 1 2 3 4 5; do head -c 1048576 /dev/zero | tr '\0' x >&2; echo $i; done; echo last >&2`))
@@ -288,6 +299,15 @@ func TestStartErrors(t *testing.T) {
 		if !errors.Is(err, c.want) || p != nil {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// So the main thread's children are orphans and nothing else.
+func TestMainThreadStartsNothing(t *testing.T) {
+	t.Parallel()
+	r := start(t, helper(t, "mainthread"))
+	if s := r.wait(t); s.Code != 0 || r.text() != "none" {
+		t.Errorf("%d %s %q\n%s", s.Code, s.Signal, r.text(), s.Stderr)
 	}
 }
 

@@ -170,6 +170,7 @@ func SweepMarked(prefix string, alive func(marker string) bool) (killed int, err
 		list := marked(all, strings.TrimSuffix(prefix, "/")+"/", alive)
 		if len(list) == 0 {
 			if quiet++; quiet == 2 { // see sight.still
+				ReapOrphans()
 				return killed, nil
 			}
 			continue

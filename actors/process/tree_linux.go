@@ -283,9 +283,8 @@ func samePrefix(a, b string) bool {
 	return i > 0 && i == j && a[:i] == b[:j]
 }
 
-// killAll kills and waits until they are dead or ctx ends, then reaps our own
-// children among them, but for leaders. It says which were killed; those that may
-// not be signalled are not waited for.
+// killAll kills and waits until they are dead or ctx ends. It says which were
+// killed; those that may not be signalled are not waited for.
 func killAll(ctx context.Context, list []entry) (killed []entry) {
 	handles := make([]*handle, 0, len(list))
 	for _, e := range list {
@@ -299,10 +298,8 @@ func killAll(ctx context.Context, list []entry) (killed []entry) {
 		}
 		killed, handles = append(killed, e), append(handles, h)
 	}
-	for i, h := range handles {
-		if h.waitGone(ctx) {
-			reapOrphan(killed[i])
-		}
+	for _, h := range handles {
+		h.waitGone(ctx)
 		h.close()
 	}
 	return killed

@@ -220,38 +220,100 @@ func TestSignalsBehindTheEndReachTheGroup(t *testing.T) {
 // A number that another process has by now is not ours.
 func TestReusedPidsAreNotSignalled(t *testing.T) {
 	t.Parallel()
-	stranger := exec.Command("/bin/sleep", "100")
-	stranger.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	stranger := exec.Command("/bin/sh", "-c", "sleep 100 & echo $!; wait")
+	stranger.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	out, err := stranger.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := stranger.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = stranger.Process.Kill(); _ = stranger.Wait() }()
-	pid := stranger.Process.Pid
+	pid, child := stranger.Process.Pid, 0
+	Spare(pid)
+	defer func() {
+		_ = syscall.Kill(-pid, syscall.SIGKILL)
+		_ = stranger.Wait()
+		eventually(t, "its child ends", func() bool { reap(child); return !running(child) })
+		table.mu.Lock()
+		delete(table.spared, pid)
+		table.mu.Unlock()
+	}()
+	if _, err := fmt.Fscan(out, &child); err != nil {
+		t.Fatal(err)
+	}
 	e, _ := stat(pid)
-
-	r := start(t, sh("exit 0"))
-	r.wait(t)
-	old := e
+	old := e // what was recorded: the number's owner before the stranger
 	old.start--
-	old.session = pid
-	r.tree.record([]entry{old})
 	if signalEntry(old, syscall.SIGKILL); !running(pid) {
 		t.Fatal("signalEntry killed a stranger")
 	}
-	// As if the stranger had got the leader's number, group and all.
-	p := &Process{pid: pid, start: e.start - 1, reaped: true, gone: r.gone, handle: r.handle}
-	p.tree.record([]entry{old})
-	for _, e := range p.look().live {
-		if e.pid == pid {
-			t.Errorf("a stranger is a member: %+v", e)
+	r := start(t, sh("exit 0"))
+	r.wait(t)
+	r.tree.record([]entry{old})
+	// And one whose leader's number went to the stranger, group, session and all.
+	p := &Process{pid: pid, start: old.start, reaped: true, gone: r.gone, handle: r.handle}
+	for _, p := range []*Process{r.Process, p} {
+		for _, e := range p.look().live {
+			if e.pid == pid || e.pid == child {
+				t.Errorf("a stranger is a member: %+v", e)
+			}
+		}
+		p.Signal(syscall.SIGKILL)
+		p.SignalTree(syscall.SIGKILL)
+		p.Sweep(t.Context())
+	}
+	if !running(pid) || !running(child) {
+		t.Error("a stranger was killed")
+	}
+}
+
+// Not parallel: it looks at all of this program's children.
+func TestSweepAtAnyTimeLeavesNothing(t *testing.T) {
+	for i := range 60 {
+		spec := sh("(setsid sleep 100 &) ; sleep 100 & exit 0")
+		spec.Marker = fmt.Sprintf("anytime-%d/boot/%d", os.Getpid(), i)
+		r := start(t, spec)
+		if i%2 == 0 {
+			<-r.Exited()
+		}
+		r.Sweep(t.Context())
+		all, _ := scan()
+		for _, e := range all {
+			if marker(e.pid) == spec.Marker || subreaper.Load() && e.ppid == os.Getpid() {
+				t.Fatalf("round %d: left %+v", i, e)
+			}
 		}
 	}
-	p.Signal(syscall.SIGKILL)
-	p.SignalTree(syscall.SIGKILL)
-	p.Sweep(t.Context())
-	r.Sweep(t.Context())
-	if !running(pid) {
-		t.Error("a stranger was killed")
+}
+
+// Not parallel: it is about the orphans of all.
+func TestStragglersAreSweptByTheNext(t *testing.T) {
+	if !subreaper.Load() {
+		t.Skip("only the subreaper sees them")
+	}
+	a := start(t, Spec{
+		Path: "/bin/sh", Args: []string{"-c", "setsid " + escapee + " & exit 0"},
+		Env: []string{"PATH=" + os.Getenv("PATH")}, Marker: "state/boot/a", DrainGrace: patience,
+	})
+	a.wait(t)
+	pid := atoi(t, a.text())
+	sweepOf := func(mark string) int {
+		spec := sh("exit 0")
+		spec.Marker = mark
+		r := start(t, spec)
+		r.wait(t)
+		return r.Sweep(t.Context())
+	}
+	if n := sweepOf("state/boot/b"); n != 0 || !running(pid) {
+		t.Errorf("killed %d of a tree that is not swept yet", n)
+	}
+	table.swept(a.Process) // as if its sweep had missed it
+	if n := sweepOf("state/other/b"); n != 0 || !running(pid) {
+		t.Errorf("killed %d of another boot", n)
+	}
+	if n := sweepOf("state/boot/b"); n != 1 || running(pid) {
+		t.Errorf("killed %d, running %v", n, running(pid))
 	}
 }
 

@@ -1,12 +1,17 @@
 package spec
 
-import "bytes"
+import (
+	"bytes"
+	"maps"
+	"slices"
+)
 
-// Apply returns s with the update's changes; s stays as it is.
+// Apply returns s with the update's changes; s stays as it is. What the update
+// brings is copied, what it leaves alone is shared with s.
 func (u *Update) Apply(s *Session) *Session {
 	next := *s
 	if u.Metadata != nil {
-		next.Metadata = *u.Metadata
+		next.Metadata = maps.Clone(*u.Metadata)
 	}
 	if u.Model != nil {
 		next.Agent.Model = *u.Model
@@ -24,7 +29,11 @@ func (u *Update) Apply(s *Session) *Session {
 		next.Agent.Tools = bytes.Clone(*u.Tools)
 	}
 	if u.MCP != nil {
-		next.Agent.MCP = *u.MCP
+		next.Agent.MCP = maps.Clone(*u.MCP)
+		for name, m := range next.Agent.MCP {
+			m.Headers, m.Args, m.Env = maps.Clone(m.Headers), slices.Clone(m.Args), maps.Clone(m.Env)
+			next.Agent.MCP[name] = m
+		}
 	}
 	if u.Extra != nil {
 		next.Extra = bytes.Clone(*u.Extra)

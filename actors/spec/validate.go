@@ -2,32 +2,37 @@ package spec
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
+	"unicode/utf8"
 
 	"github.com/agenthost/agenthost/actors/event"
 )
 
-// Bounds of metadata, as both wires state them.
+// Bounds of metadata, as both wires state them, and of a tools list.
 const (
-	MaxMetadata      = 16
-	MaxMetadataKey   = 64
-	MaxMetadataValue = 512
-	MaxTools         = 3 << 20
+	MaxMetadata      = 16      // entries
+	MaxMetadataKey   = 64      // characters
+	MaxMetadataValue = 512     // characters
+	MaxTools         = 3 << 20 // bytes of JSON
 )
 
 var agentName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 var serverName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,40}$`)
 
-// ValidMetadata checks the bounds; param names the field at fault.
+// ValidMetadata checks the bounds. param is the metadata field's name in the
+// request; like the checks below, the error is an *event.Failure, InvalidRequest,
+// that names the field at fault.
 func ValidMetadata(param string, m map[string]string) error {
 	if len(m) > MaxMetadata {
 		return event.FailParam(event.InvalidRequest, param, fmt.Sprintf("metadata has %d entries; at most %d are allowed", len(m), MaxMetadata))
 	}
-	for k, v := range m {
-		if k == "" || len([]rune(k)) > MaxMetadataKey {
+	for _, k := range slices.Sorted(maps.Keys(m)) { // the same fault first, each time
+		if k == "" || utf8.RuneCountInString(k) > MaxMetadataKey {
 			return event.FailParam(event.InvalidRequest, param, fmt.Sprintf("a metadata key must have 1 to %d characters", MaxMetadataKey))
 		}
-		if len([]rune(v)) > MaxMetadataValue {
+		if utf8.RuneCountInString(m[k]) > MaxMetadataValue {
 			return event.FailParam(event.InvalidRequest, param+"."+k, fmt.Sprintf("a metadata value may have at most %d characters", MaxMetadataValue))
 		}
 	}
@@ -46,7 +51,7 @@ func ValidAgentName(name string) error {
 // ValidServerName checks the name of an MCP server.
 func ValidServerName(name string) error {
 	if !serverName.MatchString(name) {
-		return event.FailParam(event.InvalidRequest, "mcp_servers", fmt.Sprintf("the MCP server name %q must match [A-Za-z0-9_-]{1,40}", name))
+		return event.FailParam(event.InvalidRequest, "mcp_servers", fmt.Sprintf("the MCP server name %.60q must match [A-Za-z0-9_-]{1,40}", name))
 	}
 	return nil
 }
@@ -57,5 +62,5 @@ func ValidPermissions(p Permissions) error {
 	case "", ReadOnly, WorkspaceWrite, FullAccess, Ask:
 		return nil
 	}
-	return event.FailParam(event.InvalidRequest, "permissions", fmt.Sprintf("permissions %q is not one of read_only, workspace_write, full_access, ask", p))
+	return event.FailParam(event.InvalidRequest, "permissions", fmt.Sprintf("permissions %.60q is not one of read_only, workspace_write, full_access, ask", p))
 }

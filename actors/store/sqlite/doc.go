@@ -24,6 +24,6 @@
 // put the faults. Damage is found where it is read and is ErrCorrupt for that
 // session alone; the store keeps no list of damaged sessions.
 //
-// It may import actors/{event,spec,store}. Only driver.go, vfs.go and fault.go
-// name the SQLite driver.
+// It may import actors/{event,spec,store}. Only driver.go and vfs.go name
+// the SQLite driver.
 package sqlite

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/agenthost/agenthost/fakes/provider"
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// options are where things are.
+type options struct {
+	server, fake, install, tools string
+	standin                      bool
+}
+
+func run(args []string, out, errs io.Writer) int {
+	var o options
+	fs := flag.NewFlagSet("demo", flag.ContinueOnError)
+	fs.SetOutput(errs)
+	fs.StringVar(&o.server, "server", "bin/agenthost", "the built server")
+	fs.StringVar(&o.fake, "fake", "bin/fake", "the stand-in CLI")
+	fs.StringVar(&o.install, "install", "fakes/tools/install.sh", "script that installs the pinned CLIs")
+	fs.StringVar(&o.tools, "tools", "build/tools", "where it installs them")
+	fs.BoolVar(&o.standin, "stand-in", false, "use the stand-in without trying to install Codex")
+	if err := fs.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return 0
+	} else if err != nil {
+		return 2
+	}
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer cancel()
+	if err := show(ctx, &o, out); err != nil {
+		_, _ = fmt.Fprintln(errs, "demo:", err)
+		return 1
+	}
+	return 0
+}
+
+// show plays the two turns.
+func show(ctx context.Context, o *options, out io.Writer) (err error) {
+	say := func(format string, args ...any) { _, _ = fmt.Fprintf(out, format+"\n", args...) }
+	build := filepath.Dir(o.tools)
+	if err := os.MkdirAll(build, 0o755); err != nil {
+		return fmt.Errorf("make the build folder: %w", err)
+	}
+	// Not below the system's temporary directory: Codex does not like its home there.
+	dir, err := os.MkdirTemp(build, "demo-")
+	if err != nil {
+		return fmt.Errorf("make a folder for the demo: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if dir, err = filepath.Abs(dir); err != nil {
+		return err
+	}
+
+	codex, why, err := agent(ctx, o, dir)
+	if err != nil {
+		return err
+	}
+	say("The agent is %s.", why)
+	say("The model behind it is scripted: its words are written in this repository, so no key and no network is needed.")
+
+	model := provider.New(provider.Script{})
+	modelURL, err := model.Start()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, model.Close()) }()
+
+	h, err := startHost(ctx, o.server, codex, modelURL, dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, h.stop()) }()
+	say("The host listens on %s.\n", h.url)
+
+	c := &client{base: h.url, out: out}
+	say("Turn 1, asked on the Responses wire: POST /v1/responses with stream: true")
+	first, err := c.respond(ctx, "Please remember the colour teal. [[shell: echo hello from a real shell]]")
+	if err != nil {
+		return fmt.Errorf("turn 1: %w", err)
+	}
+	say("\nTurn 2 of the same session, asked on the Agents wire: POST and GET /v1/agents/sessions/%s/events", first.session)
+	second, err := c.post(ctx, first.session, "What did I ask you to remember?")
+	if err != nil {
+		return fmt.Errorf("turn 2: %w", err)
+	}
+	if !strings.Contains(second, "teal") {
+		return fmt.Errorf("turn 2 does not remember turn 1: %q", second)
+	}
+	say("\nBoth turns are one session of the agent: the second answer recalls the first.")
+	return nil
+}
+
+// agent finds or installs the CLI; why names it for a person.
+func agent(ctx context.Context, o *options, dir string) (path, why string, err error) {
+	real, err := filepath.Abs(filepath.Join(o.tools, "bin", "codex"))
+	if err != nil {
+		return "", "", err
+	}
+	reason := "asked for"
+	if !o.standin {
+		if reason = installed(ctx, o, real); reason == "" {
+			return real, "the real Codex CLI, " + versionOf(ctx, real), nil
+		}
+	}
+	fake, err := filepath.Abs(o.fake)
+	if err != nil {
+		return "", "", err
+	}
+	// The stand-in plays the CLI by whose name it is called.
+	link := filepath.Join(dir, "codex")
+	if err := os.Symlink(fake, link); err != nil {
+		return "", "", fmt.Errorf("link the stand-in: %w", err)
+	}
+	return link, "a stand-in for Codex (" + reason + ")", nil
+}
+
+const installLimit = 4 * time.Minute
+
+// installed makes sure that the real CLI is there; the reason why not, else "".
+func installed(ctx context.Context, o *options, path string) string {
+	ctx, cancel := context.WithTimeout(ctx, installLimit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "sh", o.install, "clis")
+	cmd.Env = append(os.Environ(), "AGENTHOST_TOOLS="+filepath.Dir(filepath.Dir(path)))
+	output, err := cmd.CombinedOutput()
+	var ended *exec.ExitError
+	switch {
+	case err == nil:
+		if _, err := os.Stat(path); err != nil {
+			return "its package has no program for this machine"
+		}
+		return ""
+	case errors.As(err, &ended) && ended.ExitCode() == 3:
+		return "npm is not there to install the real one"
+	default:
+		lines := strings.Split(strings.TrimSpace(string(output)), "\n")
+		return "the real one could not be installed: " + lines[len(lines)-1]
+	}
+}
+
+func versionOf(ctx context.Context, path string) string {
+	b, err := exec.CommandContext(ctx, path, "--version").Output()
+	if err != nil {
+		return "version unknown"
+	}
+	line, _, _ := strings.Cut(strings.TrimSpace(string(b)), "\n")
+	return line
+}

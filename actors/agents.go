@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/spec"
@@ -14,21 +16,17 @@ import (
 
 const agentKind = "agent"
 
-// putConfigured gives the agents of the configuration ids that stay the same
-// over restarts. They live in memory and belong to everybody.
-func (h *Host) putConfigured(context.Context) error {
-	seen := map[string]bool{}
-	for i := range h.cfg.agents {
-		a := &h.cfg.agents[i]
-		if seen[a.Name] {
-			return fmt.Errorf("two configured agents are named %q", a.Name)
-		}
-		seen[a.Name] = true
+// configured gives the agents of the configuration ids that stay the same over
+// restarts. They live in memory and belong to everybody.
+func configured(list []spec.Agent) []spec.Agent {
+	own := slices.Clone(list)
+	for i := range own {
+		a := &own[i]
 		sum := sha256.Sum256([]byte("configured agent\x00" + a.Name))
 		a.ID = event.ID(sum[:16])
 		a.Saved, a.Locked = true, true
 	}
-	return nil
+	return own
 }
 
 // SaveAgent inserts or replaces a saved agent by its id.
@@ -48,7 +46,13 @@ func (h *Host) SaveAgent(ctx context.Context, owner string, a *spec.Agent) error
 	if err != nil {
 		return event.Fail(event.InvalidRequest, "the agent cannot be stored: "+err.Error())
 	}
+	if err := h.usable(); err != nil {
+		return err
+	}
 	err = h.store.PutRecord(ctx, &store.Record{Kind: agentKind, ID: a.ID, Owner: owner, Name: a.Name, Created: a.Created, Body: body})
+	if errors.Is(err, store.ErrExists) { // another principal's, which is none of this one's business
+		return event.Fail(event.AgentNotFound, "there is no such agent")
+	}
 	if err != nil {
 		return storeFailure(err)
 	}
@@ -78,6 +82,9 @@ func (h *Host) Agent(ctx context.Context, owner string, id event.ID) (*spec.Agen
 			return &a, nil
 		}
 	}
+	if err := h.usable(); err != nil {
+		return nil, err
+	}
 	rec, err := h.store.GetRecord(ctx, agentKind, owner, id)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, event.Fail(event.AgentNotFound, "there is no such agent")
@@ -98,6 +105,9 @@ func agentOf(rec *store.Record) (*spec.Agent, error) {
 
 // AgentsNamed finds saved agents by name.
 func (h *Host) AgentsNamed(ctx context.Context, owner, name string) ([]*spec.Agent, error) {
+	if err := h.usable(); err != nil {
+		return nil, err
+	}
 	recs, err := h.store.RecordsNamed(ctx, agentKind, owner, name)
 	if err != nil {
 		return nil, storeFailure(err)
@@ -121,6 +131,12 @@ func (h *Host) AgentsNamed(ctx context.Context, owner, name string) ([]*spec.Age
 // Agents lists saved agents by creation; those of the configuration count as the
 // oldest.
 func (h *Host) Agents(ctx context.Context, owner string, p spec.Page) ([]*spec.Agent, bool, error) {
+	if err := h.usable(); err != nil {
+		return nil, false, err
+	}
+	if p.Limit <= 0 {
+		p.Limit = math.MaxInt32
+	}
 	fixed := make([]*spec.Agent, 0, len(h.cfg.agents))
 	for i := range h.cfg.agents {
 		a := h.cfg.agents[i]
@@ -187,6 +203,9 @@ func (h *Host) storedAgents(ctx context.Context, owner string, p spec.Page) ([]*
 // DeleteAgent removes a saved agent; sessions that use it keep their copy.
 func (h *Host) DeleteAgent(ctx context.Context, owner string, id event.ID) error {
 	if err := h.writable(id); err != nil {
+		return err
+	}
+	if err := h.usable(); err != nil {
 		return err
 	}
 	err := h.store.DeleteRecord(ctx, agentKind, owner, id)

@@ -10,6 +10,9 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
+// committed is the store's answer to a session's group.
+type committed struct{ err error }
+
 // group is what a session stores with one commit. While one is in flight, what
 // happens meanwhile gathers in the next one, so a flood makes large commits and
 // a quiet turn makes prompt ones.
@@ -22,6 +25,8 @@ type group struct {
 	turns   []store.Turn
 	key     *store.Key
 	durable bool
+	// forgotten are the numbers of its TurnForgotten events.
+	forgotten []int64
 	// then runs on the session's actor when the commit landed or failed.
 	then []func(c actor.Context, err error)
 }
@@ -154,9 +159,11 @@ func (s *session) landed(c actor.Context, err error) {
 		s.lost(c, g, err)
 		return
 	}
+	s.pause = retryAfter
 	if len(g.batch.Events) > 0 {
 		s.ring.publish(g.batch)
 	}
+	s.ring.forget(g.forgotten...)
 	// What then starts may gather in the next group; keep order by flushing after.
 	for _, f := range g.then {
 		f(c, nil)
@@ -166,6 +173,7 @@ func (s *session) landed(c actor.Context, err error) {
 		s.trim(c)
 	}
 	s.erase(c)
+	s.quiet(c)
 	s.rest(c)
 }
 
@@ -179,41 +187,11 @@ func (s *session) lost(c actor.Context, g *group, err error) {
 		}
 	}
 	s.flight, s.next = nil, nil
+	s.quiet(c)
 	if g.create != nil {
 		s.behavior.Become(s.missing) // it never came to be
 		c.Send(s.supervisor, &restful{s.id})
 		return
 	}
 	s.break_(c, err)
-}
-
-const retryAfter = time.Second
-
-// break_ leaves the store alone for a moment and ends what runs.
-func (s *session) break_(c actor.Context, err error) {
-	s.host.log.Error("session cannot be stored", "session", s.id, "error", err)
-	s.failure = storeFailure(err)
-	s.ring.close(s.failure)
-	s.effects(c, s.fifo.Close())
-	f, _ := event.AsFailure(s.failure)
-	s.stopTurn(c, f)
-	s.behavior.Become(s.broken)
-	s.answerRemovals(s.failure)
-	s.retry.arm(c, retryAfter, func(gen int) any { return &retryUp{gen} })
-}
-
-// trimmed says that a trim has ended.
-type trimmed struct{}
-
-// trim removes the oldest turns of a journal that outgrew its limit.
-func (s *session) trim(c actor.Context) {
-	if s.trimming || s.sinceBytes != 0 {
-		return // only just behind a checkpoint
-	}
-	s.trimming = true
-	host, id, self := s.host, s.id, c.Self()
-	host.work.Go(func() {
-		host.trimJournal(id)
-		host.root.Send(self, &trimmed{})
-	})
 }

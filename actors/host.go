@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -43,7 +41,7 @@ type Host struct {
 	state                    hostState
 	stopped                  chan struct{} // closed when Stop has ended
 	stopErr                  error
-	quit                     chan struct{} // closed when the actors are gone
+	quit                     chan struct{} // closed when the actors that answer are gone
 	gaugeEnd                 chan struct{}
 	supervisorEnd, reaperEnd chan struct{}
 }
@@ -72,6 +70,7 @@ func New(opts ...Option) (*Host, error) {
 		cfg: c, log: c.logger, id: event.NewID(),
 		stopped: make(chan struct{}), quit: make(chan struct{}), gaugeEnd: make(chan struct{}),
 	}
+	h.store = h.cfg.store
 	h.runtimes = newRuntimes(&h.cfg)
 	return h, nil
 }
@@ -85,12 +84,12 @@ func (h *Host) Start(ctx context.Context) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.state != hostNew {
-		return errors.New("agenthost: Start was called before")
+		return errors.New("agenthost: Start was called before, or Stop was")
 	}
 	if err := h.openState(); err != nil {
 		return err
 	}
-	if h.store = h.cfg.store; h.store == nil {
+	if h.store == nil {
 		h.store = memory.New()
 	}
 	n, err := h.store.NextNumber(ctx)
@@ -98,14 +97,12 @@ func (h *Host) Start(ctx context.Context) error {
 		return fmt.Errorf("agenthost: read the store: %w", err)
 	}
 	h.number.Store(n - 1)
+	h.measure()
 	if killed, err := process.SweepMarked(h.stateID+"/", func(marker string) bool { return false }); err != nil {
 		h.log.Warn("could not look for processes of an earlier run", "error", err)
 	} else if killed > 0 {
 		h.stats.orphans.Add(int64(killed))
 		h.log.Warn("ended what an earlier run left behind", "processes", killed)
-	}
-	if err := h.putConfigured(ctx); err != nil {
-		return fmt.Errorf("agenthost: store the configured agents: %w", err)
 	}
 	active, err := h.store.ActiveSessions(ctx)
 	if err != nil {
@@ -148,8 +145,8 @@ func (h *Host) Stop(ctx context.Context) error {
 	case hostNew:
 		h.state = hostStopped
 		close(h.stopped)
-		if h.cfg.store != nil {
-			h.stopErr = h.cfg.store.Close()
+		if h.store != nil {
+			h.stopErr = h.store.Close()
 		}
 		h.mu.Unlock()
 		return h.stopErr
@@ -179,13 +176,23 @@ func (h *Host) shutdown(ctx context.Context) error {
 	close(h.gaugeEnd)
 	h.root.Poison(h.supervisor)
 	<-h.supervisorEnd
+	close(h.quit) // who still waits for an answer waits in vain
 	h.work.wait()
 	h.root.Poison(h.reaper)
 	<-h.reaperEnd
 	h.work.wait()
 	h.system.Shutdown()
-	close(h.quit)
 	return h.store.Close()
+}
+
+// usable refuses calls before Start; after Stop the store refuses them.
+func (h *Host) usable() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.state == hostNew || h.supervisor == nil {
+		return event.Fail(event.ShuttingDown, "the host was not started")
+	}
+	return nil
 }
 
 // Draining reports whether new work is refused.
@@ -196,11 +203,22 @@ func (h *Host) Draining() bool {
 }
 
 // StoreFatal is closed when the store can no longer keep its promises; the
-// program should then end with an exit code of its own, and StoreErr says why.
-func (h *Host) StoreFatal() <-chan struct{} { return h.store.Fatal() }
+// program should then end with an exit code of its own, and StoreErr says why. It
+// is nil, which never closes, before Start.
+func (h *Host) StoreFatal() <-chan struct{} {
+	if h.usable() != nil {
+		return nil
+	}
+	return h.store.Fatal()
+}
 
 // StoreErr is why the store failed.
-func (h *Host) StoreErr() error { return h.store.Err() }
+func (h *Host) StoreErr() error {
+	if h.usable() != nil {
+		return nil
+	}
+	return h.store.Err()
+}
 
 // Guarantees says what this Host can promise on this machine, a line each.
 func (h *Host) Guarantees() []string {
@@ -215,53 +233,6 @@ func (h *Host) Guarantees() []string {
 		return append(out, "no process that a CLI starts outlives its turn (group, recorded tree, marker, subreaper)")
 	}
 	return append(out, "processes are found by group, recorded tree and marker; one that leaves all three can outlive its turn, because this program is no subreaper")
-}
-
-// openState makes the state directory and reads its identity, which marks the
-// processes that belong to it.
-func (h *Host) openState() error {
-	dir := h.cfg.stateDir
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("agenthost: make the state directory: %w", err)
-	}
-	for _, sub := range []string{"turns", "workspaces", "homes"} {
-		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
-			return fmt.Errorf("agenthost: make the state directory: %w", err)
-		}
-	}
-	name := filepath.Join(dir, "id")
-	b, err := os.ReadFile(name)
-	if errors.Is(err, os.ErrNotExist) {
-		b = []byte(event.NewID().Hex())
-		err = os.WriteFile(name, b, 0o600)
-	}
-	if err != nil {
-		return fmt.Errorf("agenthost: identity of the state directory: %w", err)
-	}
-	id, ok := event.ParseHex(string(b))
-	if !ok {
-		return fmt.Errorf("agenthost: %s does not hold an identity; remove it to have a new one made", name)
-	}
-	h.stateID = id.Hex()
-	return os.RemoveAll(filepath.Join(dir, "turns", "*"))
-}
-
-// gauge watches the machine's memory. It ends with the Host.
-func (h *Host) gauge() {
-	t := time.NewTicker(time.Second)
-	defer t.Stop()
-	for {
-		select {
-		case <-h.gaugeEnd:
-			return
-		case <-t.C:
-		}
-		free, ok := availableMemory()
-		tight := ok && free < h.cfg.limits.MinAvailableMemory
-		if h.stats.tight.Swap(tight) != tight {
-			h.root.Send(h.supervisor, &room{!tight})
-		}
-	}
 }
 
 // ended counts and logs a turn, one line each.

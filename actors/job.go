@@ -11,7 +11,6 @@ import (
 	"regexp"
 
 	"github.com/agenthost/agenthost/actors/agent"
-	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/fold"
 	"github.com/agenthost/agenthost/actors/redact"
 	"github.com/agenthost/agenthost/actors/spec"
@@ -35,7 +34,7 @@ func (h *Host) requestOf(r *RuntimeConfig, s *spec.Session, in *spec.NewInput) *
 	req := h.baseRequest(r, s)
 	if in != nil {
 		req.Prompt = in.Prompt()
-		override(req, in.Overrides)
+		h.override(req, in.Overrides)
 	}
 	return req
 }
@@ -47,7 +46,7 @@ func (h *Host) request(r *RuntimeConfig, ses *fold.Session, t *fold.Turn) *agent
 	req.Prompt = t.Input.Prompt
 	req.Native, req.Carry = ses.Native, ses.Carry
 	o := t.Overrides()
-	override(req, &o)
+	h.override(req, &o)
 	return req
 }
 
@@ -71,12 +70,12 @@ func (h *Host) cliModel(model string) string {
 	return model
 }
 
-func override(req *agent.Request, o *spec.Overrides) {
+func (h *Host) override(req *agent.Request, o *spec.Overrides) {
 	if o == nil {
 		return
 	}
 	if o.Model != nil {
-		req.Model = *o.Model
+		req.Model = h.cliModel(*o.Model)
 	}
 	if o.Instructions != nil {
 		req.Instructions = *o.Instructions
@@ -111,7 +110,11 @@ func (h *Host) prepare(_ context.Context, ses *fold.Session, t *fold.Turn) (_ *j
 		return nil, err
 	}
 	req := h.request(r, ses, t)
-	if req.Binary, err = h.runtimes.locate(r); err != nil {
+	err = h.asked(r, "locate", func() (err error) {
+		req.Binary, err = h.runtimes.locate(r)
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	if err := h.workspaceReady(t.Settings); err != nil {
@@ -131,10 +134,19 @@ func (h *Host) prepare(_ context.Context, ses *fold.Session, t *fold.Turn) (_ *j
 			_ = os.RemoveAll(req.Dir)
 		}
 	}()
-	if err := r.Adapter.Validate(req); err != nil {
+	if req.Images, err = drawPictures(req.Dir, t.Input.Items); err != nil {
 		return nil, err
 	}
-	inv, err := r.Adapter.Invocation(req)
+	var inv *agent.Invocation
+	var parser agent.Parser
+	err = h.asked(r, "prepare", func() (err error) {
+		if err := r.Adapter.Validate(req); err != nil {
+			return err
+		}
+		inv, err = r.Adapter.Invocation(req)
+		parser = r.Adapter.NewParser(req)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +159,7 @@ func (h *Host) prepare(_ context.Context, ses *fold.Session, t *fold.Turn) (_ *j
 		}
 	}
 	j := &job{
-		adapter: r.Adapter.Name(), request: req, invocation: inv, parser: r.Adapter.NewParser(req), dir: req.Dir,
+		adapter: r.Adapter.Name(), request: req, invocation: inv, parser: parser, dir: req.Dir,
 		marker: h.stateID + "/" + h.id.Hex() + "/" + t.ID.Hex(),
 	}
 	secrets, secretEnv := h.secrets(&t.Settings.Agent)
@@ -191,46 +203,4 @@ func pairs(m map[string]string) []string {
 		out = append(out, k+"="+v)
 	}
 	return out
-}
-
-// private reports whether the session's workspace is the host's to make and
-// remove.
-func (h *Host) private(s *spec.Session) bool {
-	return s.Environment.Workspace == filepath.Join(h.cfg.stateDir, "workspaces", s.ID.Hex())
-}
-
-func (h *Host) workspaceReady(s *spec.Session) error {
-	dir := s.Environment.Workspace
-	if h.private(s) {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return workspaceFailure("the session's private workspace cannot be made", err)
-		}
-		return nil
-	}
-	st, err := os.Stat(dir)
-	if err != nil {
-		return workspaceFailure(fmt.Sprintf("the workspace %s cannot be used; make it or name another", dir), err)
-	}
-	if !st.IsDir() {
-		return event.Fail(event.WorkspaceUnavail, fmt.Sprintf("the workspace %s is not a directory", dir))
-	}
-	return nil
-}
-
-func workspaceFailure(what string, err error) *event.Failure {
-	var pe *os.PathError
-	if errors.As(err, &pe) {
-		what += ": " + pe.Err.Error()
-	}
-	return &event.Failure{Code: event.WorkspaceUnavail, Message: what, Cause: err}
-}
-
-// removeWorkspace removes a session's private workspace.
-func (h *Host) removeWorkspace(s *spec.Session) {
-	if s == nil || !h.private(s) {
-		return
-	}
-	if err := os.RemoveAll(s.Environment.Workspace); err != nil {
-		h.log.Warn("workspace could not be removed", "session", s.ID, "error", err)
-	}
 }

@@ -51,6 +51,9 @@ func (k *keyring) lock(ctx context.Context, name string) (func(), error) {
 // keyed takes the request's key and looks for an earlier answer. Without one,
 // done gives the key back and must be called after the request was answered.
 func (h *Host) keyed(ctx context.Context, owner string, key *spec.Key) (done func(), earlier *Posted, err error) {
+	if err := h.usable(); err != nil {
+		return nil, nil, err
+	}
 	if key == nil {
 		return func() {}, nil, nil
 	}

@@ -178,11 +178,20 @@ func (c *config) validate() error {
 	if c.workspace != "" && !filepath.IsAbs(c.workspace) {
 		errs = append(errs, fmt.Errorf("workspace %q: must be absolute", c.workspace))
 	}
+	named := map[string]bool{}
 	for i := range c.agents {
 		a := &c.agents[i]
-		if err := spec.ValidAgentName(a.Name); err != nil {
+		switch err := spec.ValidAgentName(a.Name); {
+		case err != nil:
 			errs = append(errs, fmt.Errorf("agent %q: %w", a.Name, err))
+		case a.Name == "":
+			errs = append(errs, errors.New("agent without a name: a configured agent needs one"))
+		case seen[a.Name]:
+			errs = append(errs, fmt.Errorf("agent %q: this is the name of an adapter", a.Name))
+		case named[a.Name]:
+			errs = append(errs, fmt.Errorf("agent %q: two configured agents have this name", a.Name))
 		}
+		named[a.Name] = true
 		if !seen[a.Adapter] {
 			errs = append(errs, fmt.Errorf("agent %q: no adapter %q", a.Name, a.Adapter))
 		}
@@ -191,6 +200,8 @@ func (c *config) validate() error {
 }
 
 func (c *config) fill() {
+	c.agents = configured(c.agents)
+	c.stateDir = filepath.Clean(c.stateDir)
 	if c.logger == nil {
 		c.logger = slog.New(slog.DiscardHandler)
 	}

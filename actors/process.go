@@ -144,7 +144,8 @@ func (a *processActor) climb(c actor.Context) {
 		return
 	}
 	act, after := a.ladder.Next()
-	act.Do(a.p)
+	p := a.p
+	a.host.work.Go(func() { act.Do(p) }) // it reads the process table
 	if after > 0 {
 		a.rung.arm(c, after, func(gen int) any { return &rungUp{gen} })
 	}

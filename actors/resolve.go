@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/agenthost/agenthost/actors/agent"
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/spec"
 )
@@ -85,17 +86,35 @@ func (h *Host) admissible(s *spec.Session, in *spec.NewInput) error {
 			"adapter %s does not confine workspace_write and agents.%s.permissions_strict is set; use read_only, or set sandboxed if this machine is itself the sandbox",
 			r.Adapter.Name(), r.Adapter.Name()))
 	}
+	if err := limitable(&caps, r.Adapter.Name(), s.Agent.Limits); err != nil {
+		return err
+	}
 	req := h.requestOf(r, s, in)
 	if in == nil {
 		req.Prompt = "-"
 	}
-	if err := r.Adapter.Validate(req); err != nil {
-		return err
-	}
 	if in != nil {
-		if _, err := h.runtimes.locate(r); err != nil {
+		// Only told that there are some: what a turn gets is decoded when it runs.
+		if req.Images, err = pictures(&caps, r.Adapter.Name(), in.Items); err != nil {
 			return err
 		}
+	}
+	return h.asked(r, "validate", func() error {
+		if err := r.Adapter.Validate(req); err != nil || in == nil {
+			return err
+		}
+		_, err := h.runtimes.locate(r)
+		return err
+	})
+}
+
+// limitable refuses a limit that only the CLI could keep and does not.
+func limitable(caps *agent.Capabilities, name string, l spec.Limits) error {
+	if l.MaxTurns > 0 && !caps.MaxTurns {
+		return event.FailParam(event.Unsupported, "limits.max_turns", fmt.Sprintf("adapter %s has no limit of inner turns; remove max_turns or use another adapter", name))
+	}
+	if l.MaxUSD > 0 && !caps.Budget {
+		return event.FailParam(event.Unsupported, "limits.max_budget_usd", fmt.Sprintf("adapter %s has no budget; remove max_budget_usd or use another adapter", name))
 	}
 	return nil
 }

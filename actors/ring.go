@@ -24,6 +24,10 @@ type window struct {
 	wake chan struct{}
 	// end, when set, says why nothing more will come.
 	end error
+	// forgotten are the numbers of TurnForgotten events. Who came after one of them
+	// reads what the window holds up to it from the store, which leaves the turn's
+	// content out.
+	forgotten []int64
 }
 
 func newRing(head int64, maxBytes int) *ring {
@@ -46,14 +50,23 @@ func (r *ring) publish(b *fold.Batch) {
 		// A fresh array, so that the dropped batches are not held by this one.
 		batches = append(make([]*fold.Batch, 0, 2*(len(batches)-drop)), batches[drop:]...)
 	}
-	r.replace(old, &window{batches: batches, head: b.Last(), wake: make(chan struct{})})
+	forgotten := old.forgotten
+	for len(forgotten) > 0 && forgotten[0] < batches[0].First() {
+		forgotten = forgotten[1:]
+	}
+	r.replace(old, &window{batches: batches, head: b.Last(), wake: make(chan struct{}), forgotten: forgotten})
 }
 
-// forget drops the batches, so that readers read the store.
-func (r *ring) forget() {
+// forget notes published TurnForgotten events.
+func (r *ring) forget(seqs ...int64) {
+	if len(seqs) == 0 {
+		return
+	}
 	old := r.window.Load()
-	r.bytes = 0
-	r.replace(old, &window{head: old.head, wake: make(chan struct{}), end: old.end})
+	next := *old
+	next.forgotten = append(old.forgotten[:len(old.forgotten):len(old.forgotten)], seqs...)
+	next.wake = make(chan struct{})
+	r.replace(old, &next)
 }
 
 // close tells the readers that nothing more will come.
@@ -62,12 +75,30 @@ func (r *ring) close(end error) {
 	if old.end != nil {
 		return
 	}
-	r.replace(old, &window{batches: old.batches, head: old.head, wake: make(chan struct{}), end: end})
+	next := *old
+	next.wake, next.end = make(chan struct{}), end
+	r.replace(old, &next)
 }
 
 func (r *ring) replace(old, w *window) {
 	r.window.Store(w)
 	close(old.wake)
+}
+
+// shown is the first event that the window has for a reader that came when since
+// was the last one; head+1 when it has none.
+func (w *window) shown(since int64) int64 {
+	var hidden int64
+	for _, seq := range w.forgotten {
+		if seq <= since {
+			hidden = seq
+		}
+	}
+	i := sort.Search(len(w.batches), func(i int) bool { return w.batches[i].First() > hidden })
+	if i == len(w.batches) {
+		return w.head + 1
+	}
+	return w.batches[i].First()
 }
 
 // find returns the batch that holds event seq; nil when the window does not.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 
 	"github.com/agenthost/agenthost/actors/event"
@@ -27,7 +26,18 @@ func (h *Host) CreateSession(ctx context.Context, owner string, n *spec.NewSessi
 	if err != nil || earlier != nil {
 		return earlier, err
 	}
-	defer done()
+	settings, err := h.newSettings(ctx, owner, n)
+	if err != nil {
+		done()
+		return nil, err
+	}
+	m := &open{settings: settings, input: n.Input, key: h.key(owner, n.Key), reply: make(chan answer[*Posted], 1)}
+	h.root.Send(h.supervisor, &openSession{settings.ID, m})
+	return h.posted(ctx, m.reply, done)
+}
+
+// newSettings are those of a session that may be created.
+func (h *Host) newSettings(ctx context.Context, owner string, n *spec.NewSession) (*spec.Session, error) {
 	if err := h.accepting(ctx); err != nil {
 		return nil, err
 	}
@@ -48,12 +58,7 @@ func (h *Host) CreateSession(ctx context.Context, owner string, n *spec.NewSessi
 	if err := h.place(settings); err != nil {
 		return nil, err
 	}
-	if err := h.admissible(settings, n.Input); err != nil {
-		return nil, err
-	}
-	m := &open{settings: settings, input: n.Input, key: h.key(owner, n.Key), reply: make(chan answer[*Posted], 1)}
-	h.root.Send(h.supervisor, &openSession{settings.ID, m})
-	return await(ctx, h, m.reply)
+	return settings, h.admissible(settings, n.Input)
 }
 
 // Post does a list of actions on a session, all or none.
@@ -62,25 +67,56 @@ func (h *Host) Post(ctx context.Context, owner string, session event.ID, actions
 	if err != nil || earlier != nil {
 		return earlier, err
 	}
-	defer done()
-	if err := h.accepting(ctx); err != nil {
+	if err := h.postable(ctx, owner, session, actions); err != nil {
+		done()
 		return nil, err
+	}
+	m := &post{owner: owner, actions: actions, key: h.key(owner, key), reply: make(chan answer[*Posted], 1)}
+	h.root.Send(h.supervisor, &toSession{session, m})
+	return h.posted(ctx, m.reply, done)
+}
+
+// postable refuses what the session's agent cannot do.
+func (h *Host) postable(ctx context.Context, owner string, session event.ID, actions []spec.Action) error {
+	if err := h.accepting(ctx); err != nil {
+		return err
 	}
 	settings, err := h.settings(ctx, owner, session)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, a := range actions {
 		if a.Input == nil {
 			continue
 		}
 		if err := h.admissible(settings, a.Input); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	m := &post{owner: owner, actions: actions, key: h.key(owner, key), reply: make(chan answer[*Posted], 1)}
-	h.root.Send(h.supervisor, &toSession{session, m})
-	return await(ctx, h, m.reply)
+	return nil
+}
+
+// posted waits for a session's answer and then gives the request's key back. A
+// caller that leaves earlier leaves the key taken until the answer is there: its
+// repeat must find what was stored.
+func (h *Host) posted(ctx context.Context, reply chan answer[*Posted], done func()) (*Posted, error) {
+	select {
+	case a := <-reply:
+		done()
+		return a.value, a.err
+	case <-ctx.Done():
+		h.work.Go(func() {
+			defer done()
+			select {
+			case <-reply:
+			case <-h.quit:
+			}
+		})
+		return nil, ctx.Err()
+	case <-h.quit:
+		done()
+		return await(ctx, h, reply)
+	}
 }
 
 // accepting refuses work that could not be served.
@@ -101,33 +137,11 @@ func (h *Host) accepting(ctx context.Context) error {
 	return nil
 }
 
-// place fills in where the session works.
-func (h *Host) place(s *spec.Session) error {
-	env := &s.Environment
-	if env.Type == "" {
-		env.Type = spec.EnvSelfHosted
-	}
-	if env.ID.IsZero() {
-		env.ID = event.NewID()
-	}
-	if env.Workspace == "" {
-		env.Workspace = s.Agent.Workspace
-	}
-	if env.Workspace == "" && env.Type == spec.EnvSelfHosted {
-		env.Workspace = h.cfg.workspace
-	}
-	if env.Workspace == "" {
-		env.Workspace = filepath.Join(h.cfg.stateDir, "workspaces", s.ID.Hex())
-	}
-	if !filepath.IsAbs(env.Workspace) || filepath.Clean(env.Workspace) != env.Workspace || len(env.Workspace) > 4096 {
-		return event.FailParam(event.InvalidRequest, "environment.workspace_directory",
-			"workspace_directory must be an absolute, clean path of at most 4096 characters")
-	}
-	return nil
-}
-
 // settings reads what a session runs with.
 func (h *Host) settings(ctx context.Context, owner string, id event.ID) (*spec.Session, error) {
+	if err := h.usable(); err != nil {
+		return nil, err
+	}
 	rec, err := h.store.Session(ctx, owner, id)
 	if err != nil {
 		return nil, h.noSession(err)
@@ -163,6 +177,9 @@ func (h *Host) UpdateSession(ctx context.Context, owner string, id event.ID, u *
 // DeleteSession cancels what the session does, waits until nothing of it runs,
 // and removes it.
 func (h *Host) DeleteSession(ctx context.Context, owner string, id event.ID) error {
+	if err := h.usable(); err != nil {
+		return err
+	}
 	if _, err := h.store.Session(ctx, owner, id); err != nil {
 		return h.noSession(err)
 	}
@@ -174,6 +191,9 @@ func (h *Host) DeleteSession(ctx context.Context, owner string, id event.ID) err
 
 // Session reads a session.
 func (h *Host) Session(ctx context.Context, owner string, id event.ID) (*fold.Session, error) {
+	if err := h.usable(); err != nil {
+		return nil, err
+	}
 	rec, err := h.store.Session(ctx, owner, id)
 	if err != nil {
 		return nil, h.noSession(err)
@@ -192,6 +212,9 @@ func sessionOf(rec *store.Session) (*fold.Session, error) {
 
 // Sessions lists the owner's sessions by creation.
 func (h *Host) Sessions(ctx context.Context, owner string, q spec.SessionQuery, p spec.Page) ([]*fold.Session, bool, error) {
+	if err := h.usable(); err != nil {
+		return nil, false, err
+	}
 	f := store.SessionFilter{Owner: owner}
 	if !q.AgentID.IsZero() || len(q.Metadata) > 0 {
 		f.Match = func(rec *store.Session) bool {
@@ -234,6 +257,9 @@ func cursorFailure(err error) error {
 // whole session, -1 only what is still to come. The reader is registered when
 // the call returns, so nothing that follows is missed. Close it.
 func (h *Host) Subscribe(ctx context.Context, owner string, session event.ID, after int64) (*Subscription, error) {
+	if err := h.usable(); err != nil {
+		return nil, err
+	}
 	rec, err := h.store.Session(ctx, owner, session)
 	if err != nil {
 		return nil, h.noSession(err)
@@ -276,33 +302,6 @@ func await[T any](ctx context.Context, h *Host, reply chan answer[T]) (T, error)
 		}
 		var zero T
 		return zero, event.Fail(event.ShuttingDown, "the server is shutting down")
-	}
-}
-
-// trimJournal drops a session's oldest turns until it fits its limit. It cuts at
-// checkpoints only, so every cursor kept can be served, and never into the newest
-// one.
-func (h *Host) trimJournal(id event.ID) {
-	ctx := context.Background()
-	rec, err := h.store.Session(ctx, "", id)
-	for err == nil && rec.Bytes > h.cfg.limits.JournalMaxBytes {
-		var cp, newest store.Checkpoint
-		if cp, err = h.store.CheckpointAfter(ctx, id, rec.Trimmed+1); err != nil || cp.Seq == 0 {
-			break
-		}
-		if newest, err = h.store.CheckpointBefore(ctx, id, rec.Head); err != nil || newest.Seq == cp.Seq {
-			break
-		}
-		if _, err = h.store.Trim(ctx, id, cp.Seq); err != nil {
-			break
-		}
-		before := rec.Trimmed
-		if rec, err = h.store.Session(ctx, "", id); err == nil && rec.Trimmed == before {
-			break
-		}
-	}
-	if err != nil && !errors.Is(err, store.ErrClosed) {
-		h.log.Warn("journal could not be trimmed", "session", id, "error", err)
 	}
 }
 

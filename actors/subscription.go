@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/fold"
@@ -20,8 +21,11 @@ type Subscription struct {
 	pid     *actor.PID
 	ring    *ring
 	pos     int64 // last event handed out
-	replay  *replay
-	closed  bool
+	// since is the session's last event when the subscription was made: a turn that
+	// was forgotten later is still shown.
+	since  int64
+	replay *replay
+	closed bool
 }
 
 // After is the number of the last event handed out, and before the first call of
@@ -35,14 +39,15 @@ func (s *Subscription) After() int64 { return s.pos }
 func (s *Subscription) Next() (*fold.Batch, <-chan struct{}, error) {
 	w := s.ring.window.Load()
 	if s.pos < w.head {
-		b := w.find(s.pos + 1)
-		if b == nil {
-			var err error
-			if b, err = s.old(w); err != nil {
-				return nil, nil, err
-			}
-		} else {
-			s.replay = nil
+		shown := w.shown(s.since)
+		if s.pos+1 >= shown {
+			b := w.find(s.pos + 1)
+			s.replay, s.pos = nil, b.Last()
+			return b, nil, nil
+		}
+		b, err := s.old(shown - 1)
+		if err != nil {
+			return nil, nil, err
 		}
 		s.pos = b.Last()
 		return b, nil, nil
@@ -53,21 +58,28 @@ func (s *Subscription) Next() (*fold.Batch, <-chan struct{}, error) {
 	return nil, w.wake, nil
 }
 
-// old reads the store up to where the window begins.
-func (s *Subscription) old(w *window) (*fold.Batch, error) {
+// old reads the store up to event to, where the window begins. The events of a
+// deleted session are gone, and so is its reader's reason to go on.
+func (s *Subscription) old(to int64) (*fold.Batch, error) {
 	ctx := context.Background()
 	if s.replay == nil || s.replay.head() != s.pos {
-		r, err := s.host.newReplay(ctx, s.session, s.pos)
+		r, err := s.host.newReplay(ctx, s.session, s.pos, s.since)
+		if event.CodeOf(err) == event.NotFound {
+			return nil, io.EOF
+		}
 		if err != nil {
 			return nil, err
 		}
 		s.replay = r
 	}
-	to := w.head
-	if len(w.batches) > 0 {
-		to = w.batches[0].First() - 1
+	b, err := s.replay.next(ctx, to)
+	if err != nil {
+		s.replay = nil
 	}
-	return s.replay.next(ctx, to)
+	if event.CodeOf(err) == event.NotFound {
+		return nil, io.EOF
+	}
+	return b, err
 }
 
 // Close gives the subscription's place back. It is safe to call twice.
@@ -84,16 +96,19 @@ type replay struct {
 	host    *Host
 	session event.ID
 	state   *fold.State
-	hidden  map[event.ID]bool // turns seen so far: whether their items were removed
-	buf     []event.Event
+	since   int64             // turns forgotten up to this event are shown without content
+	hidden  map[event.ID]bool // turns seen so far: whether they are
 }
+
+// toNow hides every turn that is forgotten.
+const toNow = math.MaxInt64
 
 const replayBytes = 256 << 10
 
 // newReplay prepares to read what follows event after: it restores the nearest
 // checkpoint and folds up to there.
-func (h *Host) newReplay(ctx context.Context, session event.ID, after int64) (*replay, error) {
-	r := &replay{host: h, session: session, state: fold.New(), hidden: map[event.ID]bool{}}
+func (h *Host) newReplay(ctx context.Context, session event.ID, after, since int64) (*replay, error) {
+	r := &replay{host: h, session: session, state: fold.New(), since: since, hidden: map[event.ID]bool{}}
 	cp, err := h.store.CheckpointBefore(ctx, session, after)
 	if err != nil {
 		return nil, storeFailure(err)
@@ -162,7 +177,7 @@ func (r *replay) hide(ctx context.Context, ev *event.Event) error {
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return storeFailure(err)
 		}
-		hidden = err == nil && t.State == store.TurnForgotten
+		hidden = err == nil && t.State == store.TurnForgotten && t.Last <= r.since
 		r.hidden[ev.Turn] = hidden
 	}
 	if !hidden {
@@ -171,7 +186,7 @@ func (r *replay) hide(ctx context.Context, ev *event.Event) error {
 	switch b := ev.Body.(type) {
 	case *event.Input:
 		in := *b
-		in.Items, in.Prompt, in.Echo = nil, "", nil
+		in.Items, in.Prompt, in.Echo, in.Overrides = nil, "", nil, nil
 		ev.Body = &in
 		return nil
 	case *event.Item:

@@ -1,6 +1,8 @@
 package actors
 
 import (
+	"time"
+
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/queue"
 	"github.com/asynkron/protoactor-go/actor"
@@ -34,11 +36,20 @@ type (
 	restful struct{ session event.ID }
 	// sessionGone says that a session's actor stopped, in its place behind what
 	// that actor sent.
-	sessionGone struct{ who *actor.PID }
+	sessionGone struct {
+		who     *actor.PID
+		crashed bool // it stopped without having been told to
+	}
 	// awake says that a passivate came too late.
 	awake struct{ session event.ID }
-	// drain stops granting; done is closed when nothing runs any more.
+	// drain stops granting; done is closed when nothing runs any more and every
+	// session has stored what it folded.
 	drain struct{ done chan struct{} }
+	// quiesce asks a session to say quiescent once it has.
+	quiesce   struct{}
+	quiescent struct{ session event.ID }
+	// revive takes up a session whose actor crashed.
+	revive struct{ session event.ID }
 	// halt ends every running turn as failed with server_stopped.
 	halt struct{}
 	// endStreams closes every session's readers.
@@ -53,6 +64,13 @@ type supervisor struct {
 	holders  map[event.ID]event.ID // turn -> session, of granted slots
 	byPID    map[string]event.ID
 	drained  chan struct{}
+	// restless are the sessions that a drain still waits for; nil before that.
+	restless map[event.ID]bool
+	// crashes counts a session's crashes in a row, up to a passivation; each makes
+	// the next revival wait longer. revivals are their clocks.
+	crashes  map[event.ID]int
+	revivals map[event.ID]*timer
+	stopping bool
 }
 
 type registration struct {
@@ -64,21 +82,33 @@ type registration struct {
 }
 
 func newSupervisor(h *Host) *supervisor {
+	admit := queue.NewAdmission(h.cfg.limits.MaxConcurrentTurns, h.cfg.limits.MaxWaitingTurns)
+	admit.SetRoom(!h.stats.tight.Load())
 	return &supervisor{
 		host:     h,
-		admit:    queue.NewAdmission(h.cfg.limits.MaxConcurrentTurns, h.cfg.limits.MaxWaitingTurns),
+		admit:    admit,
 		sessions: map[event.ID]*registration{},
 		holders:  map[event.ID]event.ID{},
 		byPID:    map[string]event.ID{},
+		crashes:  map[event.ID]int{},
+		revivals: map[event.ID]*timer{},
 	}
 }
 
 func (s *supervisor) Receive(c actor.Context) {
+	if s.stopping {
+		return // the sessions stop too, and nothing may be started in their place
+	}
 	switch m := c.Message().(type) {
+	case *actor.Stopping:
+		s.stopping = true
+		for _, t := range s.revivals {
+			t.stop()
+		}
 	case *toSession:
-		s.deliver(c, m.session, m.msg, false)
+		s.deliver(c, m.session, m.msg, fromStore)
 	case *openSession:
-		s.deliver(c, m.session, m.msg, true)
+		s.deliver(c, m.session, m.msg, created)
 	case *askSlot:
 		s.grant(c, s.admit.Ask(m.entry))
 	case *withdrawSlot:
@@ -93,16 +123,23 @@ func (s *supervisor) Receive(c actor.Context) {
 		s.stay(c, m.session)
 	case *actor.Terminated:
 		// It overtook what the session sent before it stopped.
+		crash := false
 		if id, ok := s.byPID[m.Who.GetId()]; ok {
+			crash = !s.sessions[id].resting
 			s.sessions[id].resting = true
 		}
-		c.Send(c.Self(), &sessionGone{m.Who})
+		c.Send(c.Self(), &sessionGone{m.Who, crash})
 	case *sessionGone:
-		s.gone(c, m.who)
+		s.gone(c, m.who, m.crashed)
+	case *revive:
+		delete(s.revivals, m.session)
+		s.deliver(c, m.session, &wake{}, fromStore)
 	case *drain:
 		s.admit.Stop()
 		s.drained = m.done
-		s.checkDrained()
+		s.checkDrained(c)
+	case *quiescent:
+		s.settled(m.session)
 	case *halt:
 		for _, r := range s.sessions {
 			c.Send(r.pid, m)
@@ -115,10 +152,10 @@ func (s *supervisor) Receive(c actor.Context) {
 	s.publish()
 }
 
-func (s *supervisor) deliver(c actor.Context, id event.ID, msg any, fresh bool) {
+func (s *supervisor) deliver(c actor.Context, id event.ID, msg any, from origin) {
 	r := s.sessions[id]
 	if r == nil {
-		r = s.activate(c, id, fresh)
+		r = s.activate(c, id, from)
 	}
 	if r.resting {
 		r.held = append(r.held, msg)
@@ -127,8 +164,11 @@ func (s *supervisor) deliver(c actor.Context, id event.ID, msg any, fresh bool) 
 	c.Send(r.pid, msg)
 }
 
-func (s *supervisor) activate(c actor.Context, id event.ID, fresh bool) *registration {
-	pid := c.Spawn(s.host.props(func() actor.Actor { return newSession(s.host, id, c.Self(), fresh) }))
+func (s *supervisor) activate(c actor.Context, id event.ID, from origin) *registration {
+	if from == fromStore && s.crashes[id] > 0 {
+		from = afterCrash
+	}
+	pid := c.Spawn(s.host.props(func() actor.Actor { return newSession(s.host, id, c.Self(), from) }))
 	r := &registration{pid: pid}
 	s.sessions[id] = r
 	s.byPID[pid.GetId()] = id
@@ -154,44 +194,86 @@ func (s *supervisor) stay(c actor.Context, id event.ID) {
 	r.held = nil
 }
 
-// gone forgets a stopped session actor, takes back the slots it held, and wakes
-// the session again if messages came for it meanwhile.
-func (s *supervisor) gone(c actor.Context, who *actor.PID) {
+// gone forgets a stopped session actor, takes back the slots it held and asked
+// for, and wakes the session again if messages came for it meanwhile or if it
+// crashed: its queued turns wait for nothing else.
+func (s *supervisor) gone(c actor.Context, who *actor.PID, crashed bool) {
 	id, ok := s.byPID[who.GetId()]
 	if !ok {
 		return
 	}
-	delete(s.byPID, who.GetId())
 	r := s.sessions[id]
+	delete(s.byPID, who.GetId())
 	delete(s.sessions, id)
 	for turn, session := range s.holders {
 		if session == id {
-			s.giveBack(c, turn)
+			delete(s.holders, turn)
 		}
 	}
-	if r == nil {
-		return
+	if crashed {
+		s.reviveLater(c, id)
+	} else {
+		delete(s.crashes, id)
 	}
+	s.grant(c, s.admit.Leave(id))
 	for _, m := range r.held {
-		s.deliver(c, id, m, false)
+		s.deliver(c, id, m, fromStore)
 	}
+	s.settled(id)
+	s.checkDrained(c)
+}
+
+// A crashed session is revived after a moment that doubles with every crash.
+const (
+	revivePause    = 100 * time.Millisecond
+	reviveMaxShift = 9
+)
+
+func (s *supervisor) reviveLater(c actor.Context, id event.ID) {
+	n := s.crashes[id]
+	s.crashes[id] = n + 1
+	t := s.revivals[id]
+	if t == nil {
+		t = &timer{}
+		s.revivals[id] = t
+	}
+	t.arm(c, revivePause<<min(n, reviveMaxShift), func(int) any { return &revive{id} })
 }
 
 func (s *supervisor) giveBack(c actor.Context, turn event.ID) {
 	delete(s.holders, turn)
 	s.grant(c, s.admit.Return(turn))
-	s.checkDrained()
+	s.checkDrained(c)
 }
 
 func (s *supervisor) grant(c actor.Context, grants []queue.Grant) {
 	for _, g := range grants {
 		s.holders[g.Turn] = g.Session
-		s.deliver(c, g.Session, &granted{turn: g.Turn}, false)
+		s.deliver(c, g.Session, &granted{turn: g.Turn}, fromStore)
 	}
 }
 
-func (s *supervisor) checkDrained() {
-	if s.drained != nil && s.admit.Running() == 0 {
+// checkDrained goes on with a drain once no slot is in use: every session is asked
+// to store what it has.
+func (s *supervisor) checkDrained(c actor.Context) {
+	if s.drained == nil || s.restless != nil || s.admit.Running() > 0 {
+		return
+	}
+	s.restless = map[event.ID]bool{}
+	for id, r := range s.sessions {
+		s.restless[id] = true
+		c.Send(r.pid, &quiesce{})
+	}
+	s.settled(event.ID{})
+}
+
+// settled: the session has stored everything, or is gone.
+func (s *supervisor) settled(id event.ID) {
+	if s.restless == nil || s.drained == nil {
+		return
+	}
+	delete(s.restless, id)
+	if len(s.restless) == 0 {
 		close(s.drained)
 		s.drained = nil
 	}

@@ -117,16 +117,8 @@ func (t *turnActor) config() turn.Config {
 	if own.TurnTimeout > 0 {
 		cfg.TurnTimeout = own.TurnTimeout
 	}
-	if r, err := t.host.runtime(cfg.Adapter); err == nil {
-		if inv, err := r.Adapter.Invocation(t.host.request(r, t.ses, t.turn)); err == nil {
-			cfg.ExitIsVerdict = inv.ExitIsVerdict
-		}
-	}
-	if cfg.ExitIsVerdict {
-		cfg.IdleTimeout = 0 // such a CLI may be silent until its end
-	}
 	if own.IdleTimeout > 0 {
-		cfg.IdleTimeout = own.IdleTimeout
+		cfg.IdleTimeout, cfg.IdleAsked = own.IdleTimeout, true
 	}
 	return cfg
 }
@@ -219,7 +211,7 @@ func (t *turnActor) ready(c actor.Context) {
 		t.dispose()
 		return
 	}
-	t.step(c, turn.Prepared{}, nil)
+	t.step(c, turn.Prepared{ExitIsVerdict: t.job.invocation.ExitIsVerdict}, nil)
 }
 
 func (t *turnActor) spawn(c actor.Context) {

@@ -14,6 +14,9 @@ import (
 
 // Turn reads a turn with its items, as far as it has come.
 func (h *Host) Turn(ctx context.Context, owner string, id event.ID) (*fold.Turn, error) {
+	if err := h.usable(); err != nil {
+		return nil, err
+	}
 	rec, err := h.store.Turn(ctx, owner, id)
 	if err != nil {
 		return nil, noTurn(err)
@@ -25,8 +28,6 @@ func (h *Host) Turn(ctx context.Context, owner string, id event.ID) (*fold.Turn,
 		if err != nil || t != nil {
 			return t, err
 		}
-		// It ended in between; its last event may be on its way to the store.
-		return h.endedTurn(ctx, rec.Session, id)
 	}
 	return h.loadTurn(ctx, rec.Session, id)
 }
@@ -38,36 +39,6 @@ func noTurn(err error) error {
 	return storeFailure(err)
 }
 
-// endedTurn waits for the end of a turn that is folded but not yet stored.
-func (h *Host) endedTurn(ctx context.Context, session, id event.ID) (*fold.Turn, error) {
-	sub, err := h.Subscribe(ctx, "", session, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer sub.Close()
-	for {
-		t, err := h.store.Turn(ctx, "", id)
-		if err != nil {
-			return nil, noTurn(err)
-		}
-		if t.State != store.TurnOpen {
-			return h.loadTurn(ctx, session, id)
-		}
-		w := sub.ring.window.Load()
-		if w.end != nil {
-			return nil, w.end
-		}
-		if t, err = h.store.Turn(ctx, "", id); err == nil && t.State != store.TurnOpen {
-			continue
-		}
-		select {
-		case <-w.wake:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
-}
-
 // loadTurn folds an ended turn from the journal.
 func (h *Host) loadTurn(ctx context.Context, session, id event.ID) (*fold.Turn, error) {
 	rec, err := h.store.Turn(ctx, "", id)
@@ -77,7 +48,7 @@ func (h *Host) loadTurn(ctx context.Context, session, id event.ID) (*fold.Turn, 
 	if rec.State == store.TurnForgotten {
 		return h.slimTurn(ctx, rec)
 	}
-	r, err := h.newReplay(ctx, session, rec.First-1)
+	r, err := h.newReplay(ctx, session, rec.First-1, toNow)
 	if event.CodeOf(err) == event.CursorEvicted {
 		return h.slimTurn(ctx, rec) // what is left of a trimmed turn
 	}
@@ -161,7 +132,7 @@ func (h *Host) TurnItems(ctx context.Context, owner string, session, turn event.
 		}
 		items = items[i+1:]
 	}
-	if len(items) > p.Limit {
+	if p.Limit > 0 && len(items) > p.Limit {
 		return items[:p.Limit], true, nil
 	}
 	return items, false, nil
@@ -178,6 +149,9 @@ func indexOf(items []fold.ItemOf, id event.ID) int {
 
 // Items lists all items of a session in the order of its turns.
 func (h *Host) Items(ctx context.Context, owner string, session event.ID, p spec.Page) ([]fold.ItemOf, bool, error) {
+	if err := h.usable(); err != nil {
+		return nil, false, err
+	}
 	if _, err := h.store.Session(ctx, owner, session); err != nil {
 		return nil, false, h.noSession(err)
 	}
@@ -206,7 +180,7 @@ func (h *Host) Items(ctx context.Context, owner string, session event.ID, p spec
 				return nil, false, err
 			}
 			out = append(out, reversed(t.AllItems(), p.Desc)...)
-			if len(out) > p.Limit {
+			if p.Limit > 0 && len(out) > p.Limit {
 				return out[:p.Limit], true, nil
 			}
 			turns.After = rec.ID
@@ -220,6 +194,9 @@ func (h *Host) Items(ctx context.Context, owner string, session event.ID, p spec
 // CancelTurn asks for the end of a turn and returns it as it is now. A turn that
 // has ended is returned unchanged.
 func (h *Host) CancelTurn(ctx context.Context, owner string, id event.ID) (*fold.Turn, error) {
+	if err := h.usable(); err != nil {
+		return nil, err
+	}
 	rec, err := h.store.Turn(ctx, owner, id)
 	if err != nil {
 		return nil, noTurn(err)
@@ -231,7 +208,6 @@ func (h *Host) CancelTurn(ctx context.Context, owner string, id event.ID) (*fold
 		if err != nil || t != nil {
 			return t, err
 		}
-		return h.endedTurn(ctx, rec.Session, id)
 	}
 	return h.loadTurn(ctx, rec.Session, id)
 }
@@ -239,6 +215,9 @@ func (h *Host) CancelTurn(ctx context.Context, owner string, id event.ID) (*fold
 // ForgetTurn removes a turn's items from both wires; its id, status and usage
 // stay. A turn that has not ended is cancelled first.
 func (h *Host) ForgetTurn(ctx context.Context, owner string, id event.ID) error {
+	if err := h.usable(); err != nil {
+		return err
+	}
 	rec, err := h.store.Turn(ctx, owner, id)
 	if err != nil {
 		return noTurn(err)
@@ -253,8 +232,9 @@ func (h *Host) ForgetTurn(ctx context.Context, owner string, id event.ID) error 
 }
 
 // loadSession reads a session for its actor: the nearest checkpoint and what
-// follows, and the claim of its ownership.
-func (h *Host) loadSession(ctx context.Context, id event.ID) (*store.Session, *fold.State, error) {
+// follows, and the claim of its ownership. With fence it is claimed anew, so that
+// a commit under way by its former actor is refused or seen.
+func (h *Host) loadSession(ctx context.Context, id event.ID, fence bool) (*store.Session, *fold.State, error) {
 	rec, err := h.store.Session(ctx, "", id)
 	if err != nil {
 		return nil, nil, storeFailure(err)
@@ -263,12 +243,12 @@ func (h *Host) loadSession(ctx context.Context, id event.ID) (*store.Session, *f
 		return rec, nil, nil
 	}
 	former := rec.Host
-	if rec.Host != h.id {
+	if rec.Host != h.id || fence {
 		if rec, err = h.store.Claim(ctx, id, h.id); err != nil {
 			return nil, nil, storeFailure(err)
 		}
 	}
-	r, err := h.newReplay(ctx, id, rec.Head)
+	r, err := h.newReplay(ctx, id, rec.Head, toNow)
 	if err != nil {
 		return nil, nil, err
 	}

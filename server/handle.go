@@ -111,6 +111,9 @@ func (s *Server) gate(ctx *fasthttp.RequestCtx, row *route) (*holder, error) {
 		return &holder{}, nil
 	}
 	who, err := s.keys.who(&ctx.Request.Header)
+	if err == nil {
+		err = s.foreign(&ctx.Request.Header)
+	}
 	switch {
 	case err != nil:
 		return nil, err

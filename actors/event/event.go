@@ -48,7 +48,7 @@ const (
 type Event struct {
 	// Seq is the event's number in its session.
 	Seq int64
-	// At is the time in Unix milliseconds.
+	// At is when the session took the event in, in Unix milliseconds.
 	At   int64
 	Kind Kind
 	// Turn and Item say what the event belongs to; zero for session events.
@@ -149,7 +149,8 @@ type End struct {
 	Exit string `json:"exit,omitempty"`
 }
 
-// Usage counts tokens of one turn.
+// Usage counts tokens of one turn. Input includes Cached and CacheWrite, Output
+// includes Reasoning.
 type Usage struct {
 	Input      int64 `json:"input"`
 	Cached     int64 `json:"cached,omitempty"`

@@ -23,9 +23,10 @@ type State struct {
 }
 
 type openTurn struct {
-	turn  Turn
-	items []*openItem // one per output item
-	at    map[event.ID]int32
+	announced bool // the CLI told its session id in this turn
+	turn      Turn
+	items     []*openItem // one per output item
+	at        map[event.ID]int32
 }
 
 type openItem struct {
@@ -122,6 +123,7 @@ func (s *State) Apply(ev *event.Event) (*View, error) {
 		return s.view(o), nil
 	case event.NativeSession:
 		s.session.Native = strings.Clone(ev.Text) // it outlives the texts around it
+		o.announced = true
 	case event.ItemStarted, event.ItemDone:
 		o.item(ev)
 	case event.TextDelta, event.ReasoningDelta, event.OutputDelta:
@@ -197,6 +199,11 @@ func (s *State) ended(ev *event.Event, o *openTurn) *View {
 		}
 		sum.Add(end.Usage)
 		s.session.Usage = &sum
+	}
+	if end.Failure != nil && end.Failure.Code == event.ResumeLost && !o.announced {
+		// The CLI no longer knows its session. The caller was told; the next turn
+		// begins a new one instead of failing the same way for ever.
+		s.session.Native, s.session.Carry = "", nil
 	}
 	if len(end.Carry) > 0 { // as it is stored: empty is none
 		s.session.Carry = end.Carry

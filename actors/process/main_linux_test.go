@@ -303,13 +303,14 @@ func sigLines() int {
 
 func helpSignals() int { return sigLines() }
 
-// helpMask runs sigLines in a program started with blocked signals.
+// helpMask runs sigLines in a program started with blocked signals: such that the
+// runtime does not unblock of itself.
 func helpMask() int {
 	if os.Getenv("MASKED") != "" {
 		return sigLines()
 	}
 	runtime.LockOSThread()
-	set := unix.Sigset_t{Val: [16]uint64{1<<(syscall.SIGINT-1) | 1<<(syscall.SIGTERM-1)}}
+	set := unix.Sigset_t{Val: [16]uint64{1<<(syscall.SIGUSR1-1) | 1<<(syscall.SIGALRM-1)}}
 	if err := unix.PthreadSigmask(unix.SIG_BLOCK, &set, nil); err != nil {
 		return 1
 	}

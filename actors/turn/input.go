@@ -14,8 +14,10 @@ type Input interface{ isInput() }
 type (
 	// Start says that the turn has its slot.
 	Start struct{}
-	// Prepared says that workspace, files and binary are there.
-	Prepared struct{}
+	// Prepared says that workspace, files and binary are there. ExitIsVerdict is
+	// what Config.ExitIsVerdict is, told by who knows the invocation; the idle clock
+	// is then off unless Config.IdleAsked.
+	Prepared struct{ ExitIsVerdict bool }
 	// PrepareFailed says that they are not. Nothing was spawned.
 	PrepareFailed struct{ Failure *event.Failure }
 	// Spawned says that the process runs.

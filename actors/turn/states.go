@@ -29,6 +29,12 @@ func (t *Turn) fresh(in Input) {
 func (t *Turn) preparing(in Input) {
 	switch in := in.(type) {
 	case Prepared:
+		if in.ExitIsVerdict {
+			t.cfg.ExitIsVerdict = true
+			if !t.cfg.IdleAsked {
+				t.cfg.IdleTimeout = 0 // such a CLI may be silent until its end
+			}
+		}
 		t.state = starting
 		t.do(Spawn{})
 	case PrepareFailed:

@@ -19,6 +19,8 @@ type Config struct {
 	ExitIsVerdict bool
 
 	TurnTimeout, IdleTimeout, SettleQuiet, Linger time.Duration
+	// IdleAsked says that IdleTimeout was asked for: it holds for every CLI.
+	IdleAsked bool
 
 	// MaxItemBytes bounds an item's text or output.
 	MaxItemBytes int

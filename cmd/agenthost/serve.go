@@ -33,7 +33,7 @@ func (v *serveVerb) Run(c *console) error {
 	}
 	log := logger(c, cfg.Log)
 	for _, w := range warnings {
-		log.Warn(w)
+		log.Warn("configuration", "text", w)
 	}
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGTERM, os.Interrupt)

@@ -93,10 +93,7 @@ func (c *client) post(ctx context.Context, session, prompt string) (text string,
 		return "", err
 	}
 	defer func() { _ = res.Body.Close() }()
-	input := map[string]any{
-		"type": "agent.session.input.message",
-		"data": map[string]any{"role": "user", "content": []any{map[string]any{"type": "input_text", "text": prompt}}},
-	}
+	input := map[string]any{"type": "agent.session.input.message", "input": prompt}
 	posted, err := c.send(ctx, http.MethodPost, path, map[string]any{"events": []any{input}})
 	if err != nil {
 		return "", err
@@ -104,14 +101,85 @@ func (c *client) post(ctx context.Context, session, prompt string) (text string,
 	_ = posted.Body.Close()
 	end := ""
 	err = c.events(res.Body, func(f *frame) bool {
-		text += f.delta("agent.output.output_text.delta")
-		if strings.HasPrefix(f.Type, "agent.turn.") && f.Type != "agent.turn.created" && f.Type != "agent.turn.in_progress" {
+		if f.Type == "agent.session.turn.output_text.delta" {
+			text += f.Delta
+		}
+		switch f.Type {
+		case "agent.session.turn.completed", "agent.session.turn.failed", "agent.session.turn.cancelled":
 			end = f.Type
 		}
 		return f.Type == "agent.session.idle"
 	})
-	if err == nil && end != "agent.turn.completed" {
+	if err == nil && end != "agent.session.turn.completed" {
 		err = fmt.Errorf("the turn ended with %q", end)
 	}
 	return text, err
+}
+
+// frame is what the demo reads of an event of either wire.
+type frame struct {
+	Type     string `json:"type"`
+	Delta    string `json:"delta"`
+	Response *struct {
+		Conversation *struct {
+			ID string `json:"id"`
+		} `json:"conversation"`
+	} `json:"response"`
+	Item *struct {
+		Type      string  `json:"type"`
+		Role      string  `json:"role"`
+		Command   string  `json:"command"`   // Agents wire
+		Output    *string `json:"output"`    // both
+		Arguments string  `json:"arguments"` // Responses wire
+	} `json:"item"`
+}
+
+// what is a few words of an event's content.
+func (f *frame) what() string {
+	switch {
+	case f.Delta != "":
+		return fmt.Sprintf("%q", f.Delta)
+	case f.Item == nil:
+		return ""
+	}
+	words := f.Item.Type
+	if f.Item.Role != "" {
+		words += " " + f.Item.Role
+	}
+	if what := f.Item.Command + f.Item.Arguments; what != "" {
+		words += " " + what
+	}
+	if f.Item.Output != nil && *f.Item.Output != "" {
+		words += fmt.Sprintf(" -> %q", *f.Item.Output)
+	}
+	return words
+}
+
+// events prints each event when it arrives, until last says that it was the last.
+func (c *client) events(body io.Reader, last func(*frame) bool) error {
+	start := time.Now()
+	for b := bufio.NewReader(body); ; {
+		line, err := b.ReadBytes('\n')
+		if data, ok := bytes.CutPrefix(line, []byte("data: ")); ok {
+			var f frame
+			if err := json.Unmarshal(data, &f); err != nil {
+				return fmt.Errorf("read an event: %w", err)
+			}
+			_, _ = fmt.Fprintf(c.out, "  %6.3f s  %-44s %s\n", time.Since(start).Seconds(), f.Type, clip(f.what()))
+			if last(&f) {
+				return nil
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("the stream ended early: %w", err)
+		}
+	}
+}
+
+// clip keeps an event on one line of a terminal.
+func clip(s string) string {
+	if r := []rune(s); len(r) > 100 {
+		return string(r[:60]) + " ... " + string(r[len(r)-35:])
+	}
+	return s
 }

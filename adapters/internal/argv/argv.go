@@ -1,5 +1,3 @@
-// Package argv holds what must be true of every command line that an adapter
-// builds, and how secrets get past it.
 package argv
 
 import (

@@ -1,5 +1,3 @@
-// Package plan turns an agent's to-do list, which its CLI prints anew at every
-// change, into one reasoning item that grows by the lines that changed.
 package plan
 
 import (

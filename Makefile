@@ -1,0 +1,51 @@
+# One readable line a step; .ci/run calls test and lint. Two flavours of compiled
+# packages only: release (no cgo, trimpath) and race, each costs minutes when cold.
+
+VERSION ?= 0.1.0-dev
+COMMIT  := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
+STAMP   := -X main.version=$(VERSION) -X main.commit=$(COMMIT)
+RELEASE := CGO_ENABLED=0 GOFLAGS=-trimpath
+TOOLS   := $(CURDIR)/build/tools
+STAGE   := .ci/stage
+
+.PHONY: help build run test unit lint certify bench-ready clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
+
+build: ## write bin/agenthost (one static file)
+	@mkdir -p bin
+	@$(RELEASE) go build -ldflags '-s -w $(STAMP)' -o bin/agenthost ./cmd/agenthost
+
+bin/demo: build
+	@$(RELEASE) go build -ldflags '-s -w' -o bin/ ./cmd/demo ./fakes/cmd/fake
+.PHONY: bin/demo
+
+run: bin/demo ## show a coding agent answer two turns of one session, on both wires
+	@bin/demo
+
+test: ## build and test everything, with the real CLIs and SDKs
+	@$(STAGE) tools fakes/tools/install.sh all
+	@$(STAGE) build $(MAKE) --no-print-directory build bin/demo
+	@$(STAGE) vet env $(RELEASE) go vet ./...
+	@$(STAGE) demo bin/demo
+	@echo "test: go test -race ./..."
+	@AGENTHOST_TEST_CLIS=1 go test -race -timeout 15m ./...
+
+unit: ## test without the real CLIs and SDKs
+	@go test -race -timeout 15m ./...
+
+lint: ## gofmt, vet and golangci-lint
+	@$(STAGE) tools fakes/tools/install.sh lint
+	@$(STAGE) gofmt sh -c 'test -z "$$(gofmt -l actors adapters cmd fakes server wires | tee /dev/stderr)"'
+	@$(RELEASE) $(TOOLS)/bin/golangci-lint run
+
+certify: bin/demo ## the long matrix: every case on every CLI, three times
+	@$(STAGE) tools fakes/tools/install.sh all
+	@AGENTHOST_TEST_CLIS=1 AGENTHOST_CERTIFY=1 go test -race -count=3 -timeout 60m ./...
+
+bench-ready: bin/demo ## build what measurements need: the server, the stand-in and the provider
+	@$(RELEASE) go build -ldflags '-s -w' -o bin/ ./fakes/cmd/...
+
+clean: ## remove what was built; installed tools stay
+	@rm -rf bin

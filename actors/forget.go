@@ -1,0 +1,136 @@
+package actors
+
+import (
+	"context"
+	"time"
+
+	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/fold"
+	"github.com/agenthost/agenthost/actors/store"
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// Messages of a session about removing a turn's items.
+type (
+	// forgetTurn is answered once the items are gone for good.
+	forgetTurn struct {
+		owner string
+		turn  event.ID
+		reply chan answer[struct{}]
+	}
+	// forgetLoaded brings the ended turn that is to be forgotten.
+	forgetLoaded struct {
+		turn  *fold.Turn
+		err   error
+		reply chan answer[struct{}]
+	}
+)
+
+// forgetOne removes a turn's items; one that still runs is cancelled first.
+func (s *session) forgetOne(c actor.Context, m *forgetTurn) {
+	if err := s.check(m.owner); err != nil {
+		m.reply <- answer[struct{}]{err: err}
+		return
+	}
+	if _, open := s.state.Turn(m.turn); open {
+		s.forget[m.turn] = append(s.forget[m.turn], m.reply)
+		s.cancel(c, m.turn)
+		return
+	}
+	// Its end may be on the way to the store.
+	g := s.group(nil)
+	g.then = append(g.then, func(c actor.Context, err error) {
+		if err != nil {
+			m.reply <- answer[struct{}]{err: err}
+			return
+		}
+		s.readToForget(c, m)
+	})
+	s.flush(c)
+}
+
+func (s *session) readToForget(c actor.Context, m *forgetTurn) {
+	s.reading++
+	self, host, id := c.Self(), s.host, s.id
+	host.work.Go(func() {
+		t, err := host.loadTurn(context.Background(), id, m.turn)
+		host.root.Send(self, &forgetLoaded{turn: t, err: err, reply: m.reply})
+	})
+}
+
+func (s *session) forgetRead(c actor.Context, m *forgetLoaded) {
+	s.reading--
+	if m.err == nil && m.turn.Forgotten {
+		m.err = event.Fail(event.TurnNotFound, "there is no such turn")
+	}
+	if m.err != nil {
+		m.reply <- answer[struct{}]{err: m.err}
+		s.rest(c)
+		return
+	}
+	s.forgetIn(s.group(nil), m.turn, m.reply)
+	s.flush(c)
+}
+
+// forgetIn folds that an ended turn's items are removed. Readers that are there
+// still see them; those that come later do not.
+func (s *session) forgetIn(g *group, t *fold.Turn, replies ...chan answer[struct{}]) {
+	ev := event.Event{Kind: event.TurnForgotten, Turn: t.ID}
+	s.add(g, ev)
+	seq := s.state.Session().Head
+	gone := *t
+	gone.Forgotten, gone.Items, gone.Last = true, nil, seq
+	s.record(g, &gone, store.TurnForgotten)
+	g.durable = true
+	g.forgotten = append(g.forgotten, seq)
+	if len(replies) == 0 {
+		return
+	}
+	g.then = append(g.then, func(_ actor.Context, err error) {
+		for _, r := range replies {
+			r <- answer[struct{}]{err: err}
+		}
+	})
+}
+
+// answerForgets refuses those who wait for a turn's end.
+func (s *session) answerForgets(err error) {
+	for _, replies := range s.forget {
+		for _, r := range replies {
+			r <- answer[struct{}]{err: err}
+		}
+	}
+	clear(s.forget)
+}
+
+// claim lets the poster of a turn that is to be forgotten read it once: it can
+// subscribe only after its post was answered, and a fast turn is over by then.
+type claim struct {
+	after int64
+	until time.Time
+}
+
+const claimLife = 30 * time.Second
+
+func (s *session) claim(after int64) {
+	now := s.host.now()
+	live := s.claims[:0]
+	for _, c := range s.claims {
+		if c.until.After(now) {
+			live = append(live, c)
+		}
+	}
+	s.claims = append(live, claim{after: after, until: now.Add(claimLife)})
+}
+
+// claimed takes the claim on a cursor, if there is one.
+func (s *session) claimed(after int64) bool {
+	now := s.host.now()
+	for i, c := range s.claims {
+		if c.after == after && c.until.After(now) {
+			s.claims = append(s.claims[:i], s.claims[i+1:]...)
+			return true
+		}
+	}
+	return false
+}

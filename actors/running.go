@@ -1,0 +1,182 @@
+package actors
+
+import (
+	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/queue"
+	"github.com/agenthost/agenthost/actors/store"
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// Messages of a session about its running turn.
+type (
+	granted struct{ turn event.ID }
+	// turnEvents are what a turn did next. release is called once they are stored
+	// or were refused.
+	turnEvents struct {
+		turn    event.ID
+		events  []event.Event
+		release func(error)
+	}
+	// turnGone says that a turn's actor stopped, in its place behind what that
+	// actor sent.
+	turnGone struct{ who *actor.PID }
+	// turnFinished says that nothing of the turn is left, its process included.
+	turnFinished struct{ turn event.ID }
+)
+
+// running is the turn whose actor lives.
+type running struct {
+	turn event.ID
+	pid  *actor.PID
+}
+
+func (s *session) effects(c actor.Context, effects []queue.SessionEffect) {
+	for _, e := range effects {
+		switch e := e.(type) {
+		case queue.Ask:
+			c.Send(s.supervisor, &askSlot{queue.Entry{
+				Session: s.id, Turn: e.Turn, Number: e.Number, Principal: s.state.Session().Owner,
+			}})
+		case queue.Withdraw:
+			c.Send(s.supervisor, &withdrawSlot{e.Turn})
+		case queue.Return:
+			c.Send(s.supervisor, &returnSlot{e.Turn})
+		case queue.Start:
+			s.start(c, e.Turn)
+		}
+	}
+}
+
+// start runs a turn in its slot. After a halt the slot goes back and the turn
+// stays queued in the store.
+func (s *session) start(c actor.Context, id event.ID) {
+	t, ok := s.state.Turn(id)
+	if !ok || s.halted {
+		s.effects(c, s.fifo.Done(id))
+		c.Send(s.supervisor, &returnSlot{id})
+		return
+	}
+	t.Settings = s.state.Settings() // an update since the acceptance counts
+	ses := s.state.Session()
+	self := c.Self()
+	pid := c.Spawn(s.host.props(func() actor.Actor { return newTurn(s.host, self, &ses, t) }))
+	s.run = &running{turn: id, pid: pid}
+	s.hurry(c)
+}
+
+// hurry tells the running turn that others wait, so that a process that lingers
+// after its answer is not given all its time.
+func (s *session) hurry(c actor.Context) {
+	if s.run != nil && s.fifo.Waiting() > 0 {
+		c.Send(s.run.pid, &hurry{})
+	}
+}
+
+// took folds what the running turn did.
+func (s *session) took(c actor.Context, m *turnEvents) {
+	if s.run == nil || s.run.turn != m.turn {
+		m.release(nil)
+		return
+	}
+	if _, open := s.state.Turn(m.turn); !open {
+		m.release(nil) // nothing follows a turn's end
+		return
+	}
+	g := s.group(nil)
+	for _, ev := range m.events {
+		ev.Turn = m.turn
+		if end, ok := ev.Body.(*event.End); ok {
+			s.end(g, ev, end)
+			continue
+		}
+		s.add(g, ev)
+		if ev.Kind == event.ItemDone || ev.Kind == event.TurnStarted {
+			g.durable = true
+		}
+	}
+	g.then = append(g.then, func(_ actor.Context, err error) { m.release(err) })
+	s.flush(c)
+}
+
+// settle ends a turn that has no actor: its open items, then the turn.
+func (s *session) settle(g *group, id event.ID, end *event.End) {
+	t, ok := s.state.Turn(id)
+	if !ok {
+		return
+	}
+	for _, it := range t.Items {
+		if it.Status != event.InProgress {
+			continue
+		}
+		cut := *it
+		cut.Status = event.Incomplete
+		s.add(g, event.Event{Kind: event.ItemDone, Turn: id, Item: it.ID, Body: &cut})
+	}
+	s.end(g, event.Event{Kind: event.TurnEnded, Turn: id}, end)
+}
+
+// end folds a turn's last event, and at once that it is forgotten if somebody
+// asked for that: a crash in between would leave what was to be removed.
+func (s *session) end(g *group, ev event.Event, end *event.End) {
+	end.Idle = s.state.Session().Open == 1
+	ev.Body = end
+	v := s.add(g, ev)
+	g.durable, g.body = true, true
+	g.then = append(g.then, func(_ actor.Context, err error) {
+		if err == nil {
+			s.host.ended(v)
+		}
+	})
+	if replies, asked := s.forget[ev.Turn]; asked || v.Turn.Input.Forget {
+		s.forgetIn(g, v.Turn, replies...)
+		delete(s.forget, ev.Turn)
+		return
+	}
+	s.record(g, v.Turn, store.TurnEnded)
+}
+
+// finished: the turn's process is gone, its slot and place are free.
+func (s *session) finished(c actor.Context, turn event.ID) {
+	if s.run == nil || s.run.turn != turn {
+		return
+	}
+	if s.storing() {
+		// Its last events first: a drained host has stored everything.
+		g := s.group(nil)
+		g.then = append(g.then, func(c actor.Context, _ error) {
+			if c != nil { // nil: this actor is stopping, and its parent takes the slot back
+				s.free(c, turn)
+			}
+		})
+		return
+	}
+	s.free(c, turn)
+}
+
+func (s *session) free(c actor.Context, turn event.ID) {
+	if s.run == nil || s.run.turn != turn {
+		return
+	}
+	s.run = nil
+	// The session's next ask goes first: its place in the host's line is by
+	// acceptance, and the slot may be its own.
+	s.effects(c, s.fifo.Done(turn))
+	c.Send(s.supervisor, &returnSlot{turn})
+	s.erase(c)
+	s.reload(c)
+	s.rest(c)
+}
+
+// turnGone: a turn's actor stopped. Without turnFinished it crashed.
+func (s *session) turnGone(c actor.Context, who *actor.PID) {
+	if s.run == nil || s.run.pid.GetId() != who.GetId() {
+		return
+	}
+	turn := s.run.turn
+	if s.failure == nil {
+		g := s.group(nil)
+		s.settle(g, turn, &event.End{Outcome: event.Failed, Failure: crash()})
+		s.flush(c)
+	}
+	s.finished(c, turn)
+}

@@ -1,0 +1,120 @@
+package actors
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/spec"
+)
+
+// maxPath bounds a workspace's path.
+const maxPath = 4096
+
+// place fills in where the session works.
+func (h *Host) place(s *spec.Session) error {
+	env := &s.Environment
+	if env.Type == "" {
+		env.Type = spec.EnvSelfHosted
+	}
+	if env.ID.IsZero() {
+		env.ID = event.NewID()
+	}
+	own := filepath.Join(h.cfg.stateDir, "workspaces", s.ID.Hex())
+	switch env.Type {
+	case spec.EnvNone: // empty, whatever the agent is used to
+		if env.Workspace != "" {
+			return event.FailParam(event.InvalidRequest, workspaceParam, "an environment of type none has no workspace_directory; leave it out or use self_hosted")
+		}
+		env.Workspace = own
+		return nil
+	case spec.EnvSelfHosted:
+		env.Workspace = cmp.Or(env.Workspace, s.Agent.Workspace, h.cfg.workspace, own)
+	default: // hosted: private to the session
+		env.Workspace = cmp.Or(env.Workspace, own)
+	}
+	if env.Workspace == own {
+		return nil
+	}
+	dir, err := h.cleanWorkspace(env.Workspace)
+	env.Workspace = dir
+	return err
+}
+
+const workspaceParam = "environment.workspace_directory"
+
+// cleanWorkspace refuses a path that says something else than it seems to, and the
+// host's own rooms, where other sessions work.
+func (h *Host) cleanWorkspace(dir string) (string, error) {
+	refuse := func(why string) error {
+		return event.FailParam(event.InvalidRequest, workspaceParam, "workspace_directory "+why)
+	}
+	clean := filepath.Clean(dir)
+	switch {
+	case !filepath.IsAbs(dir) || strings.ContainsRune(dir, 0):
+		return "", refuse("must be an absolute path")
+	case len(dir) > maxPath:
+		return "", refuse(fmt.Sprintf("may have at most %d bytes", maxPath))
+	case slices.Contains(strings.Split(filepath.ToSlash(dir), "/"), ".."):
+		return "", refuse("may not contain ..")
+	case clean == h.cfg.stateDir:
+		return "", refuse("is the host's state directory; name another")
+	}
+	for _, room := range rooms {
+		if within(filepath.Join(h.cfg.stateDir, room), clean) {
+			return "", refuse("lies in a directory that the host keeps for itself; name another")
+		}
+	}
+	return clean, nil
+}
+
+func within(dir, path string) bool {
+	return path == dir || strings.HasPrefix(path, dir+string(filepath.Separator))
+}
+
+// private reports whether the session's workspace is the host's to make and
+// remove.
+func (h *Host) private(s *spec.Session) bool {
+	return s.Environment.Workspace == filepath.Join(h.cfg.stateDir, "workspaces", s.ID.Hex())
+}
+
+func (h *Host) workspaceReady(s *spec.Session) error {
+	dir := s.Environment.Workspace
+	if h.private(s) {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return workspaceFailure("the session's private workspace cannot be made", err)
+		}
+		return nil
+	}
+	st, err := os.Stat(dir)
+	if err != nil {
+		return workspaceFailure(fmt.Sprintf("the workspace %s cannot be used; make it or name another", dir), err)
+	}
+	if !st.IsDir() {
+		return event.Fail(event.WorkspaceUnavail, fmt.Sprintf("the workspace %s is not a directory", dir))
+	}
+	return nil
+}
+
+func workspaceFailure(what string, err error) *event.Failure {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		what += ": " + pe.Err.Error()
+	}
+	return &event.Failure{Code: event.WorkspaceUnavail, Message: what, Cause: err}
+}
+
+// removeWorkspace removes a session's private workspace.
+func (h *Host) removeWorkspace(s *spec.Session) {
+	if s == nil || !h.private(s) {
+		return
+	}
+	if err := os.RemoveAll(s.Environment.Workspace); err != nil {
+		h.log.Warn("workspace could not be removed", "session", s.ID, "error", err)
+	}
+}

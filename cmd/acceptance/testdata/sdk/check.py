@@ -1,0 +1,112 @@
+"""What every case of oracle.py uses: cases, one line each, and the model check."""
+
+import os
+import sys
+import threading
+import time
+import traceback
+import typing
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
+
+import pydantic
+
+CASES = []
+
+
+def case(run):
+    CASES.append(run)
+    return run
+
+
+def main():
+    """Runs the cases, several at a time, and prints one line for each."""
+    lock = threading.Lock()
+    failed = []
+
+    def play(run):
+        start = time.monotonic()
+        try:
+            run()
+            line = f"ok {run.__name__} {time.monotonic() - start:.2f}"
+        except BaseException as e:  # a case must not end the others
+            failed.append(run.__name__)
+            at = traceback.extract_tb(e.__traceback__)
+            mine = [f for f in at if os.path.basename(f.filename) == "oracle.py"] or list(at)
+            why = f"{type(e).__name__}: {e} (line {mine[-1].lineno}: {mine[-1].line})"
+            line = f"FAIL {run.__name__}: {' '.join(why.split())[:1500]}"
+        with lock:
+            print(line, flush=True)
+
+    wanted = sys.argv[1:]
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(play, [c for c in CASES if not wanted or c.__name__ in wanted]))
+    print(f"end {len(CASES)}", flush=True)
+    sys.exit(1 if failed else 0)
+
+
+def literals(annotation):
+    """The values of a Literal, None for any other type."""
+    if typing.get_origin(annotation) is typing.Literal:
+        return typing.get_args(annotation)
+    return None
+
+
+def faults(value, path="", found=None):
+    """What a model that the SDK has built lacks of its own type, all the way down.
+
+    The SDK builds models without validation, so a missing required field is seen
+    only when somebody reads it, and an object that fits no member of a union
+    becomes the first one: its type word then disagrees with the class.
+    """
+    found = [] if found is None else found
+    if isinstance(value, pydantic.BaseModel):
+        kind = type(value)
+        for name, field in kind.model_fields.items():
+            if field.is_required() and name not in value.model_fields_set:
+                found.append(f"{path}.{name} is missing in {kind.__name__}")
+                continue
+            words = literals(field.annotation)
+            got = getattr(value, name, None)
+            if words is not None and got not in words and (field.is_required() or got is not None):
+                found.append(f"{path}.{name} of {kind.__name__} is {got!r}, not one of {words}")
+            faults(got, f"{path}.{name}", found)
+    elif isinstance(value, (list, tuple)):
+        for i, v in enumerate(value):
+            faults(v, f"{path}[{i}]", found)
+    elif isinstance(value, dict):
+        for k, v in value.items():
+            faults(v, f"{path}.{k}", found)
+    return found
+
+
+def whole(value):
+    """The value itself, after the check that its model lacks nothing."""
+    missing = faults(value, type(value).__name__)
+    assert not missing, missing[:5]
+    return value
+
+
+def eq(got, want):
+    assert got == want, f"got {got!r}, want {want!r}"
+
+
+def has(text, part):
+    assert part in (text or ""), f"no {part!r} in {text!r}"
+
+
+def until(what, limit=20.0):
+    """Asks until the answer is true; the only wait of these scripts."""
+    end = time.monotonic() + limit
+    while True:
+        got = what()
+        if got:
+            return got
+        assert time.monotonic() < end, f"not so within {limit} s"
+        time.sleep(0.02)
+
+
+def requests_of(name):
+    """How many requests the counting proxy has seen for a case."""
+    with urllib.request.urlopen(os.environ["ORACLE_COUNT_URL"] + "/count/" + name, timeout=10) as r:
+        return int(r.read())

@@ -1,6 +1,8 @@
 package actors
 
 import (
+	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -72,4 +74,26 @@ func lookup(environ []string, name string) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+var credentialName = regexp.MustCompile(`(?i)(^|_)(API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)(_|$)`)
+
+// credentials are the values in a CLI's environment that its output must not
+// show: those of variables named like a key, and the passwords of proxy URLs.
+func credentials(env []string) []string {
+	var out []string
+	for _, kv := range env {
+		name, value, _ := strings.Cut(kv, "=")
+		switch {
+		case credentialName.MatchString(name):
+			out = append(out, value)
+		case strings.HasSuffix(strings.ToUpper(name), "_PROXY"):
+			if u, err := url.Parse(value); err == nil && u.User != nil {
+				if p, ok := u.User.Password(); ok {
+					out = append(out, p)
+				}
+			}
+		}
+	}
+	return out
 }

@@ -28,6 +28,7 @@ type Host struct {
 	stateID  string   // of the state directory
 	runtimes *runtimes
 	keys     keyring
+	files    fileRoom
 
 	system     *actor.ActorSystem
 	root       *actor.RootContext
@@ -91,6 +92,12 @@ func (h *Host) Start(ctx context.Context) error {
 	}
 	if h.store == nil {
 		h.store = memory.New()
+	}
+	if err := h.openFiles(ctx); err != nil {
+		return err
+	}
+	if h.store.Uncertain() {
+		h.log.Warn("the machine went down while the store was open; running turns may have lost their last text, and the cursors of what is lost are not used again")
 	}
 	n, err := h.store.NextNumber(ctx)
 	if err != nil {

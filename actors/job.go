@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 
 	"github.com/agenthost/agenthost/actors/agent"
 	"github.com/agenthost/agenthost/actors/fold"
@@ -54,7 +55,7 @@ func (h *Host) baseRequest(r *RuntimeConfig, s *spec.Session) *agent.Request {
 	a := &s.Agent
 	req := &agent.Request{
 		Session: s.ID, Model: h.cliModel(a.Model), Instructions: a.Instructions, Reasoning: a.Reasoning, Text: a.Text,
-		Permissions: h.permissions(r, s), MCP: a.MCP, Limits: a.Limits,
+		Permissions: h.permissions(r, s), MCP: h.servers(a), Limits: a.Limits,
 		Binary: r.Binary, Workspace: s.Environment.Workspace, Home: h.home(r, s.Owner),
 		LLM: r.LLM, ExtraArgs: r.ExtraArgs, Root: os.Geteuid() == 0, Sandboxed: r.Sandboxed,
 	}
@@ -162,39 +163,54 @@ func (h *Host) prepare(_ context.Context, ses *fold.Session, t *fold.Turn) (_ *j
 		adapter: r.Adapter.Name(), request: req, invocation: inv, parser: parser, dir: req.Dir,
 		marker: h.stateID + "/" + h.id.Hex() + "/" + t.ID.Hex(),
 	}
-	secrets, secretEnv := h.secrets(&t.Settings.Agent)
-	j.redact = redact.New(append(append(secrets, req.LLM.APIKey), inv.Secrets...)...)
-	j.env = childEnv(h.cfg.environ, r.Passthrough, pairs(t.Settings.Agent.Env), secretEnv, inv.Env)
+	secret := h.secrets(&t.Settings.Agent)
+	j.env = childEnv(h.cfg.environ, r.Passthrough, pairs(t.Settings.Agent.Env), secret, inv.Env)
+	hidden := append(credentials(j.env), req.LLM.APIKey)
+	for _, kv := range secret {
+		_, v, _ := strings.Cut(kv, "=")
+		hidden = append(hidden, v)
+	}
+	j.redact = redact.New(append(hidden, inv.Secrets...)...)
 	return j, nil
 }
 
-// secrets resolves what the agent's configuration refers to by name.
-// Only agents of the configuration may refer to the host's environment: a
-// caller's agent could send what it names anywhere.
-func (h *Host) secrets(a *spec.Agent) (values, env []string) {
+// secrets resolves the variables that the agent's configuration takes from the
+// host's environment. Only agents of the configuration may: a caller's could send
+// what it names anywhere.
+func (h *Host) secrets(a *spec.Agent) (env []string) {
 	if !a.Locked {
-		return nil, nil
+		return nil
 	}
 	for name, ref := range a.SecretEnv {
 		if v, ok := lookup(h.cfg.environ, ref); ok {
-			values, env = append(values, v), append(env, name+"="+v)
+			env = append(env, name+"="+v)
 		}
 	}
-	take := func(name string) string {
-		if v, ok := lookup(h.cfg.environ, name); ok {
-			values, env = append(values, v), append(env, name+"="+v)
-		}
-		return ""
+	return env
+}
+
+// servers are the agent's MCP servers with ${VAR} filled in, under the same rule
+// as secrets; the adapter keeps the values out of argv and files.
+func (h *Host) servers(a *spec.Agent) map[string]spec.MCPServer {
+	if !a.Locked || len(a.MCP) == 0 {
+		return a.MCP
 	}
-	for _, m := range a.MCP {
-		for _, v := range m.Headers {
-			os.Expand(v, take)
+	fill := func(m map[string]string) map[string]string {
+		out := make(map[string]string, len(m))
+		for k, v := range m {
+			out[k] = os.Expand(v, func(name string) string {
+				v, _ := lookup(h.cfg.environ, name)
+				return v
+			})
 		}
-		for _, v := range m.Env {
-			os.Expand(v, take)
-		}
+		return out
 	}
-	return values, env
+	out := make(map[string]spec.MCPServer, len(a.MCP))
+	for name, m := range a.MCP {
+		m.Headers, m.Env = fill(m.Headers), fill(m.Env)
+		out[name] = m
+	}
+	return out
 }
 
 func pairs(m map[string]string) []string {

@@ -34,6 +34,9 @@ type Limits struct {
 	JournalMaxBytes    int64         // 32 MiB of one session
 	MinAvailableMemory uint64        // 512 MiB; below it no further turn starts
 	RingBytes          int           // 1 MiB of recent events kept in memory a session
+	MaxFileBytes       int64         // 10 MiB of one stored file
+	MaxFilesBytes      int64         // 256 MiB of one principal's stored files
+	MaxFiles           int           // 10,000 stored files of one principal
 }
 
 func (l Limits) withDefaults() Limits {
@@ -55,6 +58,9 @@ func (l Limits) withDefaults() Limits {
 	def(&l.JournalMaxBytes, 32<<20)
 	def(&l.MinAvailableMemory, 512<<20)
 	def(&l.RingBytes, 1<<20)
+	def(&l.MaxFileBytes, 10<<20)
+	def(&l.MaxFilesBytes, 256<<20)
+	def(&l.MaxFiles, 10_000)
 	return l
 }
 

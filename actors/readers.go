@@ -31,7 +31,7 @@ func (s *session) subscribe(c actor.Context, m *subscribe) {
 	switch {
 	case pos < 0:
 		pos = head
-	case pos > head:
+	case pos > max(head, s.skipped):
 		m.reply <- answer[*Subscription]{err: event.Fail(event.CursorNotFound, "this cursor was never issued for the session")}
 		return
 	case s.claimed(pos):

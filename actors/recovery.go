@@ -71,6 +71,9 @@ func (s *session) recover(c actor.Context, rec *store.Session) {
 		f = crash()
 	}
 	g := s.group(nil)
+	if rec.Uncertain {
+		s.skip(g, rec.Reserved)
+	}
 	for _, t := range s.state.OpenTurns() {
 		if t.Status == fold.Running {
 			s.settle(g, t.ID, &event.End{Outcome: event.Failed, Failure: f})
@@ -79,6 +82,14 @@ func (s *session) recover(c actor.Context, rec *store.Session) {
 		s.effects(c, s.fifo.Accept(t.ID, t.Input.Number))
 	}
 	s.flush(c)
+}
+
+// skip uses up the numbers of the events that a crash of the machine may have
+// taken: readers have seen some of them.
+func (s *session) skip(g *group, reserved int64) {
+	s.skipped = reserved
+	s.add(g, event.Event{Kind: event.Skipped, Seq: reserved})
+	g.durable, g.body = true, true
 }
 
 // crash is the failure of a turn whose actor, or whose session's, panicked.

@@ -18,21 +18,59 @@ import (
 // script is an adapter whose CLI is the prompt itself, run by sh. What it prints
 // is text, but for lines that begin with "#": "#final" and "#tentative" are
 // terminal lines, "#session ID" names the native session, "#tool NAME" opens a
-// command and "#tooldone NAME" closes it.
-type script struct{}
-
-func (script) Name() string                          { return "script" }
-func (script) Aliases() []string                     { return []string{"sh-script"} }
-func (script) Binary() string                        { return "sh" }
-func (script) Validate(*agent.Request) error         { return nil }
-func (script) NewParser(*agent.Request) agent.Parser { return &scriptParser{} }
-
-func (script) Capabilities() agent.Capabilities {
-	return agent.Capabilities{Resume: true, TextDeltas: true, Permissions: []spec.Permissions{spec.ReadOnly, spec.WorkspaceWrite, spec.FullAccess}}
+// command and "#tooldone NAME" closes it. The fields change what a test is about.
+type script struct {
+	name       string // "script" when empty
+	binary     string // "sh" when empty
+	pictures   bool
+	validate   func(*agent.Request) error
+	invocation func(*agent.Request, *agent.Invocation)
+	parser     func(*agent.Request) agent.Parser
 }
 
-func (script) Invocation(r *agent.Request) (*agent.Invocation, error) {
-	return &agent.Invocation{Args: []string{"-c", r.Prompt}, Env: []string{"NATIVE=" + r.Native}}, nil
+func (s script) Name() string {
+	if s.name != "" {
+		return s.name
+	}
+	return "script"
+}
+
+func (s script) Aliases() []string { return []string{"sh-" + s.Name()} }
+
+func (s script) Binary() string {
+	if s.binary != "" {
+		return s.binary
+	}
+	return "sh"
+}
+
+func (s script) Validate(r *agent.Request) error {
+	if s.validate != nil {
+		return s.validate(r)
+	}
+	return nil
+}
+
+func (s script) NewParser(r *agent.Request) agent.Parser {
+	if s.parser != nil {
+		return s.parser(r)
+	}
+	return &scriptParser{}
+}
+
+func (s script) Capabilities() agent.Capabilities {
+	return agent.Capabilities{
+		Resume: true, TextDeltas: true, Images: s.pictures,
+		Permissions: []spec.Permissions{spec.ReadOnly, spec.WorkspaceWrite, spec.FullAccess},
+	}
+}
+
+func (s script) Invocation(r *agent.Request) (*agent.Invocation, error) {
+	inv := &agent.Invocation{Args: []string{"-c", r.Prompt}, Env: []string{"NATIVE=" + r.Native, "MODEL=" + r.Model, "DIR=" + r.Dir}}
+	if s.invocation != nil {
+		s.invocation(r, inv)
+	}
+	return inv, nil
 }
 
 type scriptParser struct{ verdict bool }
@@ -66,19 +104,51 @@ func (p *scriptParser) Close(exit agent.Exit, out *agent.Batch) {
 // started is a Host with the script adapter, stopped at the test's end.
 func started(t *testing.T, l actors.Limits, st store.Store, more ...actors.Option) *actors.Host {
 	t.Helper()
-	opts := append([]actors.Option{
-		actors.WithStateDir(t.TempDir()), actors.WithLimits(l), actors.WithStore(st),
-		actors.WithRuntime(actors.RuntimeConfig{Adapter: script{}, Passthrough: []string{"FAKE_LOG"}}),
-	}, more...)
-	h, err := actors.New(opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	return startedIn(t, t.TempDir(), l, st, more...)
+}
+
+func startedIn(t *testing.T, dir string, l actors.Limits, st store.Store, more ...actors.Option) *actors.Host {
+	t.Helper()
+	h := dropped(t, dir, l, st, more...)
+	t.Cleanup(func() { stop(t, h) })
+	return h
+}
+
+// dropped is a started Host that nobody stops.
+func dropped(t *testing.T, dir string, l actors.Limits, st store.Store, more ...actors.Option) *actors.Host {
+	t.Helper()
+	h := built(t, dir, l, st, more...)
 	if err := h.Start(ctx(t)); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { stop(t, h) })
 	return h
+}
+
+// built is a Host before Start. Without a runtime among the options it has the
+// plain script adapter.
+func built(t *testing.T, dir string, l actors.Limits, st store.Store, more ...actors.Option) *actors.Host {
+	t.Helper()
+	opts := []actors.Option{actors.WithStateDir(dir), actors.WithLimits(l), actors.WithStore(st)}
+	h, err := actors.New(append(opts, more...)...)
+	if err == nil && len(h.Runtimes(ctx(t))) == 0 {
+		h, err = actors.New(append(append(opts, with(script{})), more...)...)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func with(a agent.Adapter) actors.Option {
+	return actors.WithRuntime(actors.RuntimeConfig{Adapter: a})
+}
+
+// quick are limits for CLIs that do not behave.
+func quick() actors.Limits {
+	return actors.Limits{
+		InterruptGrace: 40 * time.Millisecond, TerminateGrace: 40 * time.Millisecond,
+		Linger: 150 * time.Millisecond, SettleQuiet: 50 * time.Millisecond, MinAvailableMemory: 1,
+	}
 }
 
 func stop(t *testing.T, h *actors.Host) {
@@ -93,7 +163,7 @@ func stop(t *testing.T, h *actors.Host) {
 // ctx ends before the test binary's own patience does.
 func ctx(t *testing.T) context.Context {
 	t.Helper()
-	c, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	c, cancel := context.WithTimeout(t.Context(), 90*time.Second)
 	t.Cleanup(cancel)
 	return c
 }

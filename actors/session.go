@@ -49,6 +49,10 @@ type session struct {
 	forget map[event.ID][]chan answer[struct{}] // open turns to forget at their end, and who asked
 	claims []claim
 
+	// skipped is the number of the Skipped event that this actor began with: a
+	// reader may come with any cursor up to it before it is published.
+	skipped int64
+
 	lastCheckpoint int64
 	sinceBytes     int
 	trimming       bool
@@ -95,7 +99,7 @@ func (s *session) reset() {
 	s.ring = newRing(0, s.host.cfg.limits.RingBytes)
 	s.flight, s.next, s.staged = nil, nil, 0
 	s.forget, s.claims = map[event.ID][]chan answer[struct{}]{}, nil
-	s.lastCheckpoint, s.sinceBytes = 0, 0
+	s.lastCheckpoint, s.sinceBytes, s.skipped = 0, 0, 0
 	s.erasing, s.retryDue = false, false
 }
 

@@ -119,11 +119,22 @@ func (h *Host) newReplay(ctx context.Context, session event.ID, after, since int
 		}
 	}
 	for r.head() < after {
-		if _, err := r.next(ctx, after); err != nil {
-			if errors.Is(err, store.ErrTrimmed) || event.CodeOf(err) == event.CursorEvicted {
-				return nil, h.evicted(ctx, session)
-			}
+		events, err := r.read(ctx, after)
+		if err != nil {
 			return nil, err
+		}
+		last := len(events) - 1
+		covered := events[last].Seq > after
+		if covered {
+			events = events[:last] // a Skipped event: the reader stands in it, and begins with it
+		}
+		if len(events) > 0 {
+			if _, err := r.apply(events); err != nil {
+				return nil, err
+			}
+		}
+		if covered {
+			break
 		}
 	}
 	if after == cp.Seq && after > 0 || after == 0 {
@@ -140,6 +151,23 @@ func (r *replay) head() int64 { return r.state.Session().Head }
 
 // next returns the events after the last one, at most up to to.
 func (r *replay) next(ctx context.Context, to int64) (*fold.Batch, error) {
+	events, err := r.read(ctx, to)
+	if err != nil {
+		return nil, err
+	}
+	return r.apply(events)
+}
+
+func (r *replay) apply(events []event.Event) (*fold.Batch, error) {
+	b, err := fold.NewBatch(r.state, events)
+	if err != nil {
+		return nil, storeFailure(fmt.Errorf("%w: %w", store.ErrCorrupt, err))
+	}
+	return b, nil
+}
+
+// read gives the events behind the fold, at least one.
+func (r *replay) read(ctx context.Context, to int64) ([]event.Event, error) {
 	from := r.head() + 1
 	events, err := r.host.store.Read(ctx, r.session, from, to, replayBytes)
 	if errors.Is(err, store.ErrTrimmed) {
@@ -159,11 +187,7 @@ func (r *replay) next(ctx context.Context, to int64) (*fold.Batch, error) {
 			return nil, err
 		}
 	}
-	b, err := fold.NewBatch(r.state, events)
-	if err != nil {
-		return nil, storeFailure(fmt.Errorf("%w: %w", store.ErrCorrupt, err))
-	}
-	return b, nil
+	return events, nil
 }
 
 // hide takes the content out of a forgotten turn's event; its number stays.

@@ -41,10 +41,14 @@ const (
 	// TurnForgotten removes an ended turn's items from both wires (store:false
 	// and DELETE of a response). Its id, status and usage stay.
 	TurnForgotten
+	// Skipped uses up every number after the event before it, its own included: a
+	// crash of the machine may have lost events that had them. No turn.
+	Skipped
 )
 
 // Event is one fact about a session. Events of a session are numbered from 1
-// without gaps. An Event handed on is immutable.
+// without gaps; only a Skipped event stands for more numbers than one. An Event
+// handed on is immutable.
 type Event struct {
 	// Seq is the event's number in its session.
 	Seq int64

@@ -23,6 +23,7 @@ const (
 	PrefixItem         = "item_"
 	PrefixEnvironment  = "env_"
 	PrefixRequest      = "req_"
+	PrefixFile         = "file-"
 )
 
 // NewID returns a random ID from crypto/rand, which never fails on the

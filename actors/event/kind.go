@@ -10,7 +10,7 @@ var kindNames = [...]string{
 	InputAccepted: "input.accepted", TurnStarted: "turn.started", NativeSession: "native_session",
 	ItemStarted: "item.started", TextDelta: "text.delta", ReasoningDelta: "reasoning.delta",
 	OutputDelta: "output.delta", ItemDone: "item.done", Notice: "notice", Unknown: "unknown",
-	TurnEnded: "turn.ended", TurnForgotten: "turn.forgotten",
+	TurnEnded: "turn.ended", TurnForgotten: "turn.forgotten", Skipped: "skipped",
 }
 
 // Kinds lists the closed set in the order of the numbers, for tests that need one

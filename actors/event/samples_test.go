@@ -64,10 +64,12 @@ func samples() []Event {
 		}},
 		{Kind: TurnForgotten, Turn: sampleTurn},
 		{Kind: SessionDeleted},
+		{Kind: Skipped},
 	}
 	for i := range events {
 		events[i].Seq, events[i].At = int64(i+1), 1_796_000_000_000+int64(i)
 	}
+	events[len(events)-1].Seq = 1 << 20
 	return events
 }
 

@@ -1,6 +1,7 @@
 package fold
 
 import (
+	"sort"
 	"sync"
 
 	"github.com/agenthost/agenthost/actors/event"
@@ -18,6 +19,7 @@ type Batch struct {
 	// Bytes estimates the memory the events hold, bodies included, renderings not.
 	Bytes int
 
+	first    int64 // see First; 0 in a batch that was not made by Add
 	rendered [wireCount]struct {
 		once   sync.Once
 		frames *Frames
@@ -50,11 +52,23 @@ func (f *Frames) Of(i int) []byte {
 	return f.Buf[from:f.Ends[i]]
 }
 
-// First is the number of the first event.
-func (b *Batch) First() int64 { return b.Events[0].Seq }
+// First is the first number that the batch covers: that of its first event, unless
+// that is a Skipped one.
+func (b *Batch) First() int64 {
+	if b.first > 0 {
+		return b.first
+	}
+	return b.Events[0].Seq
+}
 
 // Last is the number of the last event.
 func (b *Batch) Last() int64 { return b.Events[len(b.Events)-1].Seq }
+
+// After is the index of the first event with a number above seq; len(Events) when
+// there is none.
+func (b *Batch) After(seq int64) int {
+	return sort.Search(len(b.Events), func(i int) bool { return b.Events[i].Seq > seq })
+}
 
 // View is the view of event i, nil when it has none.
 func (b *Batch) View(i int) *View {
@@ -77,6 +91,7 @@ func (b *Batch) Rendered(w WireID, render func(*Batch) *Frames) *Frames {
 // one who makes the batch, before any reader has it. A refused event is left out,
 // and s is then unusable.
 func (b *Batch) Add(s *State, ev event.Event) error {
+	first := s.session.Head + 1
 	b.Events = append(b.Events, ev)
 	i := len(b.Events) - 1
 	v, err := s.Apply(&b.Events[i])
@@ -89,6 +104,9 @@ func (b *Batch) Add(s *State, ev event.Event) error {
 			b.Views = append(b.Views, nil)
 		}
 		b.Views = append(b.Views, v)
+	}
+	if i == 0 {
+		b.first = first
 	}
 	b.Session = s.session.ID
 	b.Bytes += size(&ev)

@@ -3,6 +3,7 @@ package fold
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/agenthost/agenthost/actors/event"
@@ -65,8 +66,12 @@ func (s *State) OpenTurns() []*Turn {
 
 // Stamp gives ev its number in the session (Seq) and its place in its turn (Step,
 // Index); a second stamp of the same event gives the same. The event's other
-// fields are set; Apply must follow.
+// fields are set; Apply must follow. A Skipped event has the number that its maker
+// gave it and is not stamped.
 func (s *State) Stamp(ev *event.Event) {
+	if ev.Kind == event.Skipped {
+		return
+	}
 	ev.Seq = s.session.Head + 1
 	o := s.find(ev.Turn)
 	if o == nil {
@@ -88,14 +93,18 @@ func (s *State) Stamp(ev *event.Event) {
 // for others. A kind that this version does not know only counts. An event out
 // of order is an error, and the state is then unusable.
 func (s *State) Apply(ev *event.Event) (*View, error) {
-	if ev.Seq != s.session.Head+1 {
+	if ev.Seq != s.session.Head+1 && (ev.Kind != event.Skipped || ev.Seq <= s.session.Head) {
 		return nil, fmt.Errorf("fold: event %d after %d", ev.Seq, s.session.Head)
 	}
-	if (ev.Kind == event.SessionCreated) != (ev.Seq == 1) {
+	if (ev.Kind == event.SessionCreated) != (s.session.Head == 0) {
 		return nil, fmt.Errorf("fold: event %d is %s; a session is created once, by its first event", ev.Seq, ev.Kind)
 	}
+	lost := ev.Seq - s.session.Head // of a Skipped event
 	s.session.Head = ev.Seq
 	switch ev.Kind {
+	case event.Skipped:
+		s.skipped(lost)
+		return nil, nil
 	case event.SessionCreated, event.SessionUpdated:
 		return s.settings(ev)
 	case event.SessionDeleted:
@@ -134,6 +143,17 @@ func (s *State) Apply(ev *event.Event) (*View, error) {
 		return s.ended(ev, o), nil
 	}
 	return nil, nil
+}
+
+// skipped passes over the steps that lost events of the running turn may have
+// had: a reader who knows one of their numbers still gets all that follows.
+func (s *State) skipped(events int64) {
+	for _, o := range s.open {
+		if o.turn.Status == Running {
+			steps := int64(o.turn.Steps) + min(events, math.MaxInt32)*maxSteps
+			o.turn.Steps = int32(max(int64(o.turn.Steps), min(steps, math.MaxInt32/2)))
+		}
+	}
 }
 
 func (s *State) settings(ev *event.Event) (*View, error) {
@@ -243,7 +263,9 @@ func (o *openTurn) item(ev *event.Event) {
 		o.items = append(o.items, &openItem{})
 	}
 	o.items[i].item = it
-	o.items[i].done = ev.Kind == event.ItemDone
+	if o.items[i].done = ev.Kind == event.ItemDone; o.items[i].done {
+		o.items[i].text.Reset() // the item says it all; its pieces are not held as well
+	}
 }
 
 func (o *openTurn) snapshot() *Turn {

@@ -2,6 +2,9 @@ package fold
 
 import "github.com/agenthost/agenthost/actors/event"
 
+// maxSteps is the most that Steps returns.
+const maxSteps = 4
+
 // Steps is how many steps ev adds to its turn. A step is one frame of a wire
 // that numbers its frames inside a turn (Responses' sequence_number), so a
 // cursor into such a stream is a look-up in the stored events. wires/responses

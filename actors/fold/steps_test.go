@@ -14,7 +14,7 @@ func TestStepsOfEachKind(t *testing.T) {
 	flat := map[event.Kind]int32{
 		event.SessionCreated: 0, event.SessionUpdated: 0, event.SessionDeleted: 0, event.InputAccepted: 1, event.TurnStarted: 1,
 		event.NativeSession: 0, event.TextDelta: 1, event.ReasoningDelta: 1, event.OutputDelta: 0, event.Notice: 0, event.Unknown: 0,
-		event.TurnEnded: 1, event.TurnForgotten: 0,
+		event.TurnEnded: 1, event.TurnForgotten: 0, event.Skipped: 0,
 	}
 	items := map[event.ItemType][2]int32{ // started, done
 		event.Message: {2, 3}, event.Reasoning: {2, 3}, event.WebSearch: {1, 1},

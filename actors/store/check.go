@@ -1,12 +1,31 @@
 package store
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/agenthost/agenthost/actors/event"
+)
 
 // KeyTTL is how many seconds an idempotency key is kept.
 const KeyTTL = 24 * 60 * 60
 
+// Ahead is how far a session's Reserved mark is put above its newest event. A
+// mark costs one sync more, so it moves seldom.
+const Ahead = 1 << 20
+
 // Last is the session's head after c.
-func (c *Commit) Last() int64 { return c.Head + int64(len(c.Events)) }
+func (c *Commit) Last() int64 {
+	if n := len(c.Events); n > 0 {
+		return c.Events[n-1].Seq
+	}
+	return c.Head
+}
+
+// Follows reports whether ev can be the event at number next: it has that number,
+// or it is a Skipped event that begins there.
+func Follows(ev *event.Event, next int64) bool {
+	return ev.Seq == next || ev.Kind == event.Skipped && ev.Seq > next
+}
 
 // Check reports what makes c unfit for any store, whatever the store holds.
 func (c *Commit) Check() error {
@@ -16,10 +35,12 @@ func (c *Commit) Check() error {
 	if c.Head < 0 || c.Create != nil && c.Head != 0 {
 		return fmt.Errorf("store: commit of session %s with head %d", c.Session, c.Head)
 	}
+	next := c.Head + 1
 	for i := range c.Events {
-		if want := c.Head + 1 + int64(i); c.Events[i].Seq != want {
-			return fmt.Errorf("store: commit of session %s has event %d where %d belongs", c.Session, c.Events[i].Seq, want)
+		if !Follows(&c.Events[i], next) {
+			return fmt.Errorf("store: commit of session %s has event %d where %d belongs", c.Session, c.Events[i].Seq, next)
 		}
+		next = c.Events[i].Seq + 1
 	}
 	if c.Checkpoint != nil && c.Last() == 0 {
 		return fmt.Errorf("store: checkpoint of session %s before its first event", c.Session)

@@ -38,7 +38,8 @@ type Commit struct {
 	Host  event.ID
 	Epoch int64
 	// Head is the sequence number of the last event before this commit. Events
-	// follow it without a gap; they may be none.
+	// follow it without a gap; they may be none. A Skipped event fills the gap
+	// before it.
 	Head   int64
 	Events []event.Event
 	// Create makes the session's record; Head must be 0.
@@ -54,7 +55,8 @@ type Commit struct {
 	// Key makes the commit's request safe to repeat.
 	Key *Key
 	// Durable asks for a sync before Done. Without it the commit has reached the
-	// kernel when Done is called.
+	// kernel when Done is called. One whose last event reaches the session's Reserved
+	// mark is synced all the same.
 	Durable bool
 	// Done is told the result, exactly once. nil is allowed.
 	Done func(error)
@@ -85,6 +87,14 @@ type Session struct {
 	Host    event.ID
 	Epoch   int64
 	Head    int64
+	// Reserved is above Head, and no reader can have seen a number above it: the
+	// commit that reaches it is synced together with a new mark. So it outlives a
+	// crash of the machine, which Head may not.
+	Reserved int64
+	// Uncertain says that such a crash may have taken events above Head. Before
+	// anything else the owner commits a Skipped event with the number Reserved,
+	// which ends it.
+	Uncertain bool
 	// Trimmed is the last sequence number that is gone; 0 when none is.
 	Trimmed int64
 	Bytes   int64 // of its journal
@@ -179,9 +189,10 @@ type Store interface {
 	// no turn of the session.
 	Turns(ctx context.Context, session event.ID, p spec.Page) (list []*Turn, more bool, err error)
 
-	// Read returns events with from <= Seq <= to, at most about max bytes of them
-	// and at least one if there is any; the caller goes on from the last one's
-	// Seq+1. ErrTrimmed when from is gone.
+	// Read returns the events of the numbers from..to, at most about max bytes of
+	// them and at least one if there is any; the caller goes on from the last one's
+	// Seq+1. A Skipped event is that of all its numbers, so Seq may be above to.
+	// ErrTrimmed when from is gone.
 	Read(ctx context.Context, session event.ID, from, to int64, max int) ([]event.Event, error)
 	// CheckpointBefore returns the newest checkpoint with Seq <= seq, or a zero
 	// one.
@@ -208,6 +219,11 @@ type Store interface {
 
 	// NextNumber is one more than the highest Turn.Number ever stored.
 	NextNumber(ctx context.Context) (int64, error)
+
+	// Uncertain says that the store was opened after an end of the machine that may
+	// have dropped commits without a sync. Session.Uncertain tells it for each
+	// session, until its owner has dealt with it.
+	Uncertain() bool
 
 	// Fatal is closed when the store can no longer keep its promises (a sync
 	// failed); Err tells why. The process must end with its own exit code.

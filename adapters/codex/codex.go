@@ -27,7 +27,7 @@ var (
 func (*Adapter) Name() string { return Name }
 
 // Aliases are other names for it.
-func (*Adapter) Aliases() []string { return []string{"codex-cli"} }
+func (*Adapter) Aliases() []string { return []string{"openai-codex", "codex-cli"} }
 
 // Binary is the command that the npm package installs.
 func (*Adapter) Binary() string { return "codex" }

@@ -104,7 +104,8 @@ func (a *Adapter) NewParser(r *agent.Request) agent.Parser {
 // implied is the session id of a CLI that finds its conversation by itself: ours.
 // It is "" for one that tells its own.
 func (a *Adapter) implied(r *agent.Request) string {
-	if !a.resumes() || a.cfg.sessionPath() != "" {
+	tells := a.cfg.sessionPath() != "" || a.cfg.Output.Format == formatCodex || a.cfg.Output.Format == formatClaude
+	if !a.resumes() || tells {
 		return ""
 	}
 	return r.Session.Hex()

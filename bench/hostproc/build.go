@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -39,6 +40,9 @@ func buildAll() (Binaries, error) {
 	if dir := os.Getenv(BinariesVar); dir != "" {
 		return Binaries{Root: root, Server: filepath.Join(dir, "agenthost"), Fake: filepath.Join(dir, "fake")}, nil
 	}
+	if err := touchSources(root); err != nil {
+		return Binaries{}, err
+	}
 	dir := filepath.Join(root, "build", "hostproc")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return Binaries{}, err
@@ -50,6 +54,26 @@ func buildAll() (Binaries, error) {
 	}
 	b.Fake, err = compile(root, dir, "fake", "./fakes/cmd/fake")
 	return b, err
+}
+
+// touchSources looks at every source file, which makes it an input of the test in
+// the eyes of go test: a result is not taken from the cache after a change of the
+// server, of which the test itself imports nothing.
+func touchSources(root string) error {
+	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		switch name := d.Name(); {
+		case d.IsDir() && path != root && (name[0] == '.' || name == "build" || name == "bin" || name == "node_modules"):
+			return filepath.SkipDir
+		case !d.IsDir() && (filepath.Ext(name) == ".go" || name == "go.mod"):
+			if _, err := os.Stat(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // compile builds a program and names it after its content, so test processes that

@@ -1,7 +1,10 @@
 package acceptance
 
 import (
+	"bufio"
+	"bytes"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -49,4 +52,49 @@ func (c *counter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c.next.ServeHTTP(w, r)
+}
+
+// tamperer starts a proxy of a server that changes words in its answers; both words
+// are of one length.
+func tamperer(t *testing.T, server, old, with string) string {
+	t.Helper()
+	target, err := url.Parse(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	front := httptest.NewServer(&httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(target)
+			r.Out.Header.Set("Accept-Encoding", "identity")
+		},
+		Transport:     transport,
+		FlushInterval: -1,
+		ModifyResponse: func(r *http.Response) error {
+			r.Body = &tampered{Closer: r.Body, from: bufio.NewReader(r.Body), old: []byte(old), with: []byte(with)}
+			return nil
+		},
+	})
+	t.Cleanup(front.Close)
+	return front.URL
+}
+
+// tampered reads line by line, so that a word is never cut in two.
+type tampered struct {
+	io.Closer
+	from      *bufio.Reader
+	old, with []byte
+	line      []byte
+}
+
+func (b *tampered) Read(p []byte) (int, error) {
+	if len(b.line) == 0 {
+		line, err := b.from.ReadBytes('\n')
+		if len(line) == 0 {
+			return 0, err
+		}
+		b.line = bytes.ReplaceAll(line, b.old, b.with)
+	}
+	n := copy(p, b.line)
+	b.line = b.line[n:]
+	return n, nil
 }

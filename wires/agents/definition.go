@@ -7,19 +7,10 @@ import (
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/spec"
 	"github.com/agenthost/agenthost/wires/call"
+	"github.com/agenthost/agenthost/wires/openapi"
 )
 
-// Fields of an agent: of a saved one, and of the `agent` of a new session.
-// adapter and runtime are names that existing deployments send.
-var (
-	agentFields = []string{"model", "name", "instructions", "metadata", "multi_agent", "reasoning", "service_tier",
-		"text", "tools", "compaction", "experimental", "adapter", "runtime"}
-	inlineAgentFields = []string{"model", "instructions", "multi_agent", "reasoning", "service_tier",
-		"text", "tools", "compaction", "experimental", "adapter", "runtime"}
-	updatedAgentFields = []string{"model", "reasoning", "service_tier", "tools"}
-)
-
-var serviceTiers = []string{"auto", "default", "flex", "priority", "fast", "ultrafast"}
+var serviceTiers = openapi.Words(agentBody{}, "service_tier")
 
 // definition is what a caller says about an agent. nil fields were not given; null
 // ones are given as their zero value.
@@ -88,7 +79,7 @@ func readMultiAgent(f *fields) *spec.MultiAgent {
 	if o == nil {
 		return m
 	}
-	o.only("enabled", "max_concurrent_subagents")
+	o.only(multiAgentFields...)
 	enabled := read[bool](o, "enabled")
 	if enabled == nil || !o.given("enabled") {
 		o.invalid("enabled", "must be true or false")
@@ -111,9 +102,9 @@ func readReasoning(f *fields) *spec.Reasoning {
 	if o == nil {
 		return r
 	}
-	o.only("effort", "summary")
-	set(&r.Effort, o.word("effort", "none", "minimal", "low", "medium", "high", "xhigh", "max"))
-	set(&r.Summary, o.word("summary", "concise", "detailed", "auto"))
+	o.only(reasoningFields...)
+	set(&r.Effort, o.word("effort", efforts...))
+	set(&r.Summary, o.word("summary", summaries...))
 	return r
 }
 
@@ -123,8 +114,8 @@ func readText(f *fields) *spec.TextFormat {
 	if o == nil {
 		return t
 	}
-	o.only("format", "verbosity")
-	set(&t.Verbosity, o.word("verbosity", "low", "medium", "high"))
+	o.only(textFields...)
+	set(&t.Verbosity, o.word("verbosity", verbosities...))
 	format := o.object("format")
 	if format == nil {
 		return t
@@ -135,10 +126,10 @@ func readText(f *fields) *spec.TextFormat {
 		return t
 	}
 	if *kind == "text" {
-		format.only("type")
+		format.only(plainFormatFields...)
 		return t
 	}
-	format.only("type", "schema", "name", "strict", "description")
+	format.only(schemaFormatFields...)
 	schema := read[map[string]stdjson.RawMessage](format, "schema")
 	if schema == nil || !format.given("schema") {
 		format.invalid("schema", "must be a JSON schema")

@@ -25,9 +25,9 @@ func (w *Wire) readEnvironment(f *fields) spec.Environment {
 	}
 	switch e.Type = *kind; e.Type {
 	case spec.EnvNone:
-		o.only("type")
+		o.only(noneFields...)
 	case spec.EnvSelfHosted:
-		o.only("type", "workspace_directory", "capability_directories")
+		o.only(selfHostedFields...)
 		if dir := read[string](o, "workspace_directory"); dir != nil && o.given("workspace_directory") {
 			e.Workspace = *dir
 			if !absolute(e.Workspace) {
@@ -42,7 +42,7 @@ func (w *Wire) readEnvironment(f *fields) spec.Environment {
 			o.fail(event.EnvironmentRefused, "type", "this host does not offer openai_hosted environments; use self_hosted or none")
 			return e
 		}
-		for _, name := range o.unknown("type") {
+		for _, name := range o.unknown(hostedFields...) {
 			if o.given(name) {
 				o.fail(event.EnvironmentRefused, clip(name), "an openai_hosted environment of this host is a plain private directory; only its type can be given")
 			}

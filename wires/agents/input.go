@@ -129,7 +129,7 @@ var postedKinds = []string{kindMessage, kindCancel, kindToolResult, kindMCPAppro
 // readActions reads the body of POST events: `events`, or `input` as a shorthand
 // of one message event.
 func readActions(f *fields) []spec.Action {
-	f.only("events", "input")
+	f.only(eventsFields...)
 	if f.has("input") {
 		if f.has("events") {
 			f.invalid("input", "cannot be given together with events")

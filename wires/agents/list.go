@@ -9,7 +9,7 @@ import (
 
 // listObject is a page. SDKs turn it by the last element's id or by last_id.
 type listObject struct {
-	Object  string  `json:"object"`
+	Object  string  `json:"object" enum:"list"`
 	Data    []any   `json:"data"`
 	FirstID *string `json:"first_id"`
 	LastID  *string `json:"last_id"`
@@ -60,7 +60,7 @@ func answerList[T any](c *call.Call, list []T, more bool, err error, object func
 type deletedObject struct {
 	ID      string `json:"id"`
 	Deleted bool   `json:"deleted"`
-	Object  string `json:"object"`
+	Object  string `json:"object" enum:"agent.deleted,agent.session.deleted"`
 }
 
 // missing makes every way of naming nothing (unknown, foreign, malformed) the same

@@ -16,11 +16,11 @@ type agentObject struct {
 	Model        string             `json:"model"`
 	MultiAgent   multiAgentObject   `json:"multi_agent"`
 	Name         *string            `json:"name"`
-	Object       string             `json:"object"`
+	Object       string             `json:"object" enum:"agent"`
 	Reasoning    reasoningObject    `json:"reasoning"`
-	ServiceTier  string             `json:"service_tier"`
+	ServiceTier  string             `json:"service_tier" enum:"auto,default,flex,priority,fast,ultrafast"`
 	Text         textObject         `json:"text"`
-	Tools        stdjson.RawMessage `json:"tools"`
+	Tools        stdjson.RawMessage `json:"tools" as:"array"`
 	UpdatedAt    int64              `json:"updated_at"`
 }
 
@@ -32,9 +32,9 @@ type sessionAgentObject struct {
 	MultiAgent   multiAgentObject   `json:"multi_agent"`
 	Name         *string            `json:"name"`
 	Reasoning    reasoningObject    `json:"reasoning"`
-	ServiceTier  string             `json:"service_tier"`
+	ServiceTier  string             `json:"service_tier" enum:"auto,default,flex,priority,fast,ultrafast"`
 	Text         textObject         `json:"text"`
-	Tools        stdjson.RawMessage `json:"tools"`
+	Tools        stdjson.RawMessage `json:"tools" as:"array"`
 }
 
 type multiAgentObject struct {
@@ -43,22 +43,27 @@ type multiAgentObject struct {
 }
 
 type reasoningObject struct {
-	Effort  *string `json:"effort"`
-	Summary *string `json:"summary"`
+	Effort  *string `json:"effort" enum:"none,minimal,low,medium,high,xhigh,max"`
+	Summary *string `json:"summary" enum:"concise,detailed,auto"`
 }
 
 type textObject struct {
 	Format    any    `json:"format"`
-	Verbosity string `json:"verbosity"`
+	Verbosity string `json:"verbosity" enum:"low,medium,high"`
+}
+
+// Variants implements openapi.Variants.
+func (textObject) Variants() map[string][]any {
+	return map[string][]any{"format": {plainFormat{}, schemaFormat{}}}
 }
 
 type plainFormat struct {
-	Type string `json:"type"`
+	Type string `json:"type" enum:"text"`
 }
 
 type schemaFormat struct {
-	Schema stdjson.RawMessage `json:"schema"`
-	Type   string             `json:"type"`
+	Schema stdjson.RawMessage `json:"schema" as:"object"`
+	Type   string             `json:"type" enum:"json_schema"`
 }
 
 func newAgentObject(a *spec.Agent) *agentObject {

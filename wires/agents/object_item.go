@@ -9,29 +9,29 @@ import (
 type messageItem struct {
 	ID      string  `json:"id"`
 	Content []any   `json:"content"`
-	Phase   *string `json:"phase"`
-	Role    string  `json:"role"`
-	Status  string  `json:"status"`
+	Phase   *string `json:"phase" enum:"commentary,final_answer"`
+	Role    string  `json:"role" enum:"user,assistant"`
+	Status  string  `json:"status" enum:"in_progress,completed,incomplete"`
 	TurnID  string  `json:"turn_id"`
-	Type    string  `json:"type"`
+	Type    string  `json:"type" enum:"message"`
 }
 
 type textPart struct {
 	Text wireText `json:"text"`
-	Type string   `json:"type"`
+	Type string   `json:"type" enum:"input_text,output_text,summary_text"`
 }
 
 type imagePart struct {
 	ImageURL string `json:"image_url"`
-	Type     string `json:"type"`
+	Type     string `json:"type" enum:"input_image"`
 }
 
 type reasoningItem struct {
 	ID      string     `json:"id"`
-	Status  string     `json:"status"`
+	Status  string     `json:"status" enum:"in_progress,completed,incomplete"`
 	Summary []textPart `json:"summary"`
 	TurnID  string     `json:"turn_id"`
-	Type    string     `json:"type"`
+	Type    string     `json:"type" enum:"reasoning"`
 }
 
 type commandItem struct {
@@ -41,40 +41,55 @@ type commandItem struct {
 	DurationMS *int64    `json:"duration_ms"`
 	ExitCode   *int      `json:"exit_code"`
 	Output     *wireText `json:"output"`
-	Status     string    `json:"status"`
+	Status     string    `json:"status" enum:"in_progress,completed,failed,incomplete"`
 	TurnID     string    `json:"turn_id"`
-	Type       string    `json:"type"`
+	Type       string    `json:"type" enum:"command_execution"`
 }
 
 type mcpItem struct {
 	ID          string    `json:"id"`
-	Arguments   any       `json:"arguments"`
+	Arguments   any       `json:"arguments" as:"any"`
 	Error       *string   `json:"error"`
 	Name        string    `json:"name"`
 	Output      *wireText `json:"output"`
 	ServerLabel string    `json:"server_label"`
-	Status      string    `json:"status"`
+	Status      string    `json:"status" enum:"in_progress,completed,failed,incomplete"`
 	TurnID      string    `json:"turn_id"`
-	Type        string    `json:"type"`
+	Type        string    `json:"type" enum:"mcp_call"`
 }
 
 type webSearchItem struct {
 	ID     string `json:"id"`
 	Action any    `json:"action"`
-	Status string `json:"status"`
+	Status string `json:"status" enum:"in_progress,completed,incomplete"`
 	TurnID string `json:"turn_id"`
-	Type   string `json:"type"`
+	Type   string `json:"type" enum:"web_search_call"`
 }
 
 type searchAction struct {
 	Queries []string `json:"queries"`
 	Query   *string  `json:"query"`
-	Type    string   `json:"type"`
+	Type    string   `json:"type" enum:"search"`
 }
 
 type openPageAction struct {
-	Type string  `json:"type"`
+	Type string  `json:"type" enum:"open_page"`
 	URL  *string `json:"url"`
+}
+
+// items are the values of every item of this wire.
+func items() []any {
+	return []any{messageItem{}, reasoningItem{}, commandItem{}, mcpItem{}, webSearchItem{}}
+}
+
+// Variants implements openapi.Variants.
+func (messageItem) Variants() map[string][]any {
+	return map[string][]any{"content": {textPart{}, imagePart{}}}
+}
+
+// Variants implements openapi.Variants.
+func (webSearchItem) Variants() map[string][]any {
+	return map[string][]any{"action": {searchAction{}, openPageAction{}, nil}}
 }
 
 // Names of the calls that this wire has no item of their own for.

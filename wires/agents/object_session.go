@@ -16,9 +16,9 @@ type sessionWire struct {
 	Error           *string            `json:"error"`
 	LastActiveAt    int64              `json:"last_active_at"`
 	Metadata        map[string]string  `json:"metadata"`
-	Object          string             `json:"object"`
-	RequiredActions []any              `json:"required_actions"`
-	Status          string             `json:"status"`
+	Object          string             `json:"object" enum:"agent.session"`
+	RequiredActions []any              `json:"required_actions" as:"array" maxitems:"0"`
+	Status          string             `json:"status" enum:"idle,in_progress"`
 	Usage           *usageObject       `json:"usage"`
 	VaultIDs        []string           `json:"vault_ids"`
 	extras
@@ -27,35 +27,35 @@ type sessionWire struct {
 // extras are settings of a session that mean nothing to the engine and are given
 // back as they came: the value of spec.Session.Extra.
 type extras struct {
-	PromptCacheOptions stdjson.RawMessage `json:"prompt_cache_options,omitempty"`
-	Review             string             `json:"review,omitempty"`
+	PromptCacheOptions stdjson.RawMessage `json:"prompt_cache_options,omitempty" as:"object"`
+	Review             string             `json:"review,omitempty" enum:"none,auto_review"`
 }
 
 type noneEnvironment struct {
-	Type string `json:"type"`
+	Type string `json:"type" enum:"none"`
 }
 
 type selfHostedEnvironment struct {
 	ID                    string   `json:"id"`
 	CapabilityDirectories []string `json:"capability_directories"`
 	RemoteURL             string   `json:"remote_url"`
-	Type                  string   `json:"type"`
+	Type                  string   `json:"type" enum:"self_hosted"`
 	WorkspaceDirectory    string   `json:"workspace_directory"`
 }
 
 type hostedEnvironment struct {
 	ID                    string         `json:"id"`
 	CapabilityDirectories []string       `json:"capability_directories"`
-	Files                 []any          `json:"files"`
+	Files                 []any          `json:"files" as:"array" maxitems:"0"`
 	Network               hostedNetwork  `json:"network"`
 	Packages              hostedPackages `json:"packages"`
-	Plugins               []any          `json:"plugins"`
-	Skills                []any          `json:"skills"`
-	Type                  string         `json:"type"`
+	Plugins               []any          `json:"plugins" as:"array" maxitems:"0"`
+	Skills                []any          `json:"skills" as:"array" maxitems:"0"`
+	Type                  string         `json:"type" enum:"openai_hosted"`
 }
 
 type hostedNetwork struct {
-	Access         string   `json:"access"`
+	Access         string   `json:"access" enum:"enabled"`
 	AllowedDomains []string `json:"allowed_domains"`
 }
 
@@ -63,6 +63,11 @@ type hostedPackages struct {
 	NPM    []string `json:"npm"`
 	Python []string `json:"python"`
 	System []string `json:"system"`
+}
+
+// Variants implements openapi.Variants.
+func (sessionWire) Variants() map[string][]any {
+	return map[string][]any{"environment": {noneEnvironment{}, selfHostedEnvironment{}, hostedEnvironment{}}}
 }
 
 // envOpenAIHosted is the type of an environment that this host stands in for.

@@ -12,10 +12,10 @@ type turnWire struct {
 	CompletedAt *int64       `json:"completed_at"`
 	CreatedAt   int64        `json:"created_at"`
 	Error       *turnError   `json:"error"`
-	Object      string       `json:"object"`
+	Object      string       `json:"object" enum:"agent.session.turn"`
 	SessionID   string       `json:"session_id"`
 	StartedAt   *int64       `json:"started_at"`
-	Status      string       `json:"status"`
+	Status      string       `json:"status" enum:"queued,in_progress,completed,failed,cancelled"`
 	SubagentID  *string      `json:"subagent_id"` // null marks the root turn; the SDKs compare with null
 	Usage       *usageObject `json:"usage"`
 }

@@ -71,7 +71,8 @@ func (r *renderer) render(ev *event.Event, v *fold.View) {
 		r.done(ev)
 	case event.TurnEnded:
 		r.ended(ev, v)
-	case event.SessionUpdated, event.SessionDeleted, event.NativeSession, event.Notice, event.Unknown, event.TurnForgotten:
+	case event.SessionUpdated, event.SessionDeleted, event.NativeSession, event.Notice, event.Unknown, event.TurnForgotten,
+		event.Skipped:
 		// kept in the journal, not on this wire
 	}
 }

@@ -8,11 +8,6 @@ import (
 	"github.com/agenthost/agenthost/wires/call"
 )
 
-// sessionFields are the known fields of a session's creation. adapter, runtime
-// and model are names that existing deployments send.
-var sessionFields = []string{"agent", "agent_id", "environment", "input", "metadata", "prompt_cache_options", "review",
-	"spend_control", "stream", "stream_options", "vault_ids", "adapter", "runtime", "model"}
-
 // headerIgnored names what was in a body and not understood.
 const headerIgnored = "X-Agent-Sandbox-Ignored-Params"
 

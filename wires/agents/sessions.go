@@ -33,7 +33,7 @@ func (w *Wire) UpdateSession(c *call.Call) {
 		c.Fail(err)
 		return
 	}
-	f.only("agent", "metadata", "prompt_cache_options", "review", "spend_control")
+	f.only(updateFields...)
 	u := &spec.Update{Metadata: f.metadata("metadata")}
 	if x, changed := readExtraFields(f, readExtras(s.Settings.Extra)); changed {
 		raw := x.raw()
@@ -162,13 +162,13 @@ func readExtraFields(f *fields, x extras) (_ extras, changed bool) {
 	if f.has("prompt_cache_options") {
 		x.PromptCacheOptions, changed = nil, true
 		if o := f.object("prompt_cache_options"); o != nil {
-			o.only("ttl")
-			if ttl := o.word("ttl", "30m", "12h"); ttl != nil && *ttl != "" {
+			o.only(cacheFields...)
+			if ttl := o.word("ttl", cacheTimes...); ttl != nil && *ttl != "" {
 				x.PromptCacheOptions = stdjson.RawMessage(`{"ttl":"` + *ttl + `"}`)
 			}
 		}
 	}
-	if review := f.word("review", "none", "auto_review"); review != nil {
+	if review := f.word("review", reviews...); review != nil {
 		x.Review, changed = *review, true
 		if *review == "auto_review" {
 			f.fail(event.Unsupported, "review", "this host does not review what an agent does; its permissions say what it may")

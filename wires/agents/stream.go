@@ -67,7 +67,11 @@ func (s *source) enter(c Cursor) error {
 		if b.First() > c.Seq {
 			return cursorUnknown()
 		}
-		i := int(c.Seq - b.First())
+		i := b.After(c.Seq - 1)
+		if b.Events[i].Kind == event.Skipped {
+			s.ahead = b // its event is lost, and what follows is all there is
+			return nil
+		}
 		of := b.Rendered(fold.AgentsWire, Render).Of(i)
 		for range c.K + 1 {
 			n := bytes.Index(of[s.skip:], endOfFrame)
@@ -130,7 +134,7 @@ func (s *source) Next() (frames []byte, wake <-chan struct{}, done bool, err err
 			return nil, wake, s.stop == whenIdle && s.idle, nil
 		}
 	}
-	from := max(0, int(s.after+1-b.First()))
+	from := b.After(s.after)
 	if from >= len(b.Events) {
 		return nil, nil, false, nil
 	}

@@ -18,6 +18,8 @@ const (
 	RateLimitReached     event.Code = "rate_limit_reached"
 	// ListCursorNotFound is a list's after that names nothing in the list.
 	ListCursorNotFound event.Code = "agents.cursor_not_found"
+	// RangeNotSatisfiable is a Range that begins behind the end.
+	RangeNotSatisfiable event.Code = "range_not_satisfiable"
 )
 
 // Types of the envelope's "type".
@@ -93,6 +95,9 @@ var table = map[event.Code]Row{
 	event.SessionNotFound:       {404, typeRequest, "resource_not_found", respServer, No, 0},
 	event.TurnNotFound:          {404, typeRequest, "resource_not_found", respServer, No, 0},
 	event.AgentNotFound:         {404, typeRequest, "resource_not_found", respServer, No, 0},
+	event.FileNotFound:          {404, typeRequest, "resource_not_found", respServer, No, 0},
+	event.FileTooLarge:          {413, typeRequest, "invalid_request", respServer, No, 0},
+	event.FilesFull:             {409, typeRequest, "invalid_request", respServer, No, 0},
 	event.QueueFull:             {429, typeRate, "server_overloaded", respRate, Later, 5},
 	event.HostBusy:              {429, typeRate, "server_overloaded", respRate, Later, 1},
 	event.TooManySubscribers:    {429, typeRate, "server_overloaded", respRate, Later, 5},
@@ -127,6 +132,7 @@ var table = map[event.Code]Row{
 	RequestTimeout:       {408, typeRequest, "request_timeout", respServer, No, 0},
 	RateLimitReached:     {429, typeRate, "rate_limit_exceeded", respRate, Later, 1},
 	ListCursorNotFound:   {404, typeRequest, "resource_not_found", respServer, No, 0},
+	RangeNotSatisfiable:  {416, typeRequest, "invalid_request", respServer, No, 0},
 }
 
 // Of is the row of code. A code of a newer writer reads as an internal error.

@@ -91,6 +91,13 @@ const (
 	maxLimit     = 100
 )
 
+// PageQuery describes what Page reads.
+type PageQuery struct {
+	After string `json:"after" doc:"the id of the last element of the page before"`
+	Limit int    `json:"limit" min:"1" max:"100" doc:"20 when missing"`
+	Order string `json:"order" enum:"asc,desc" doc:"of creation; desc when missing"`
+}
+
 // Page reads limit, order and after. What after means is up to the resource: it
 // comes back as it is, and Page.After stays zero.
 func (c *Call) Page() (p spec.Page, after string, err error) {
@@ -114,6 +121,11 @@ func (c *Call) Page() (p spec.Page, after string, err error) {
 
 // maxKey is the longest Idempotency-Key kept as it is.
 const maxKey = 255
+
+// KeyHeader describes what Key reads.
+type KeyHeader struct {
+	Key string `json:"Idempotency-Key" doc:"the same key and body give the first answer again"`
+}
 
 // Key is the call's Idempotency-Key, nil without one.
 func (c *Call) Key() *spec.Key {

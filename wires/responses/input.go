@@ -132,19 +132,8 @@ func (s *saidItem) line() string {
 	return ""
 }
 
-type rawItem struct {
-	Type        string             `json:"type"`
-	Role        string             `json:"role"`
-	Content     stdjson.RawMessage `json:"content"`
-	Name        string             `json:"name"`
-	ServerLabel string             `json:"server_label"`
-	Arguments   stdjson.RawMessage `json:"arguments"`
-	Output      stdjson.RawMessage `json:"output"`
-	Action      stdjson.RawMessage `json:"action"`
-}
-
 func readItem(param string, raw []byte) (*saidItem, error) {
-	var in rawItem
+	var in itemBody
 	if err := call.Unmarshal(param, raw, &in); err != nil {
 		return nil, err
 	}
@@ -177,7 +166,7 @@ func readItem(param string, raw []byte) (*saidItem, error) {
 	return nil, event.FailParam(event.Unsupported, param+".type", "an input item of "+kind+" is not supported")
 }
 
-func readMessage(param string, in *rawItem) (*saidItem, error) {
+func readMessage(param string, in *itemBody) (*saidItem, error) {
 	said := &saidItem{role: in.Role}
 	param += ".content"
 	if len(in.Content) == 0 || isNull(in.Content) {
@@ -191,12 +180,7 @@ func readMessage(param string, in *rawItem) (*saidItem, error) {
 		said.parts = []event.Part{{Text: text}}
 		return said, nil
 	}
-	var parts []struct {
-		Type     string `json:"type"`
-		Text     string `json:"text"`
-		Refusal  string `json:"refusal"`
-		ImageURL string `json:"image_url"`
-	}
+	var parts []partBody
 	if err := call.Unmarshal(param, in.Content, &parts); err != nil {
 		return nil, err
 	}

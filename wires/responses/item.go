@@ -8,15 +8,15 @@ import (
 
 type messageItem struct {
 	ID      string       `json:"id"`
-	Type    string       `json:"type"`
-	Status  string       `json:"status"`
-	Role    string       `json:"role"`
-	Phase   string       `json:"phase,omitempty"`
+	Type    string       `json:"type" enum:"message"`
+	Status  string       `json:"status" enum:"in_progress,completed,incomplete"`
+	Role    string       `json:"role" enum:"assistant"`
+	Phase   string       `json:"phase,omitempty" enum:"commentary,final_answer"`
 	Content []outputText `json:"content"`
 }
 
 type outputText struct {
-	Type        string     `json:"type"`
+	Type        string     `json:"type" enum:"output_text"`
 	Annotations []struct{} `json:"annotations"`
 	Logprobs    []struct{} `json:"logprobs"`
 	Text        string     `json:"text"`
@@ -24,20 +24,20 @@ type outputText struct {
 
 type reasoningItem struct {
 	ID      string        `json:"id"`
-	Type    string        `json:"type"`
-	Status  string        `json:"status"`
+	Type    string        `json:"type" enum:"reasoning"`
+	Status  string        `json:"status" enum:"in_progress,completed,incomplete"`
 	Summary []summaryText `json:"summary"`
 }
 
 type summaryText struct {
-	Type string `json:"type"`
+	Type string `json:"type" enum:"summary_text"`
 	Text string `json:"text"`
 }
 
 type mcpCall struct {
 	ID          string     `json:"id"`
-	Type        string     `json:"type"`
-	Status      string     `json:"status"`
+	Type        string     `json:"type" enum:"mcp_call"`
+	Status      string     `json:"status" enum:"in_progress,completed,incomplete,failed"`
 	Approval    *string    `json:"approval_request_id"`
 	Arguments   string     `json:"arguments"`
 	Error       *toolError `json:"error"`
@@ -47,31 +47,39 @@ type mcpCall struct {
 }
 
 type toolError struct {
-	Type    string     `json:"type"`
+	Type    string     `json:"type" enum:"mcp_tool_execution_error"`
 	Content []textPart `json:"content"`
 }
 
 type textPart struct {
-	Type string `json:"type"`
+	Type string `json:"type" enum:"text"`
 	Text string `json:"text"`
 }
 
 type webSearch struct {
 	ID     string `json:"id"`
-	Type   string `json:"type"`
-	Status string `json:"status"`
+	Type   string `json:"type" enum:"web_search_call"`
+	Status string `json:"status" enum:"in_progress,completed,incomplete,failed"`
 	Action any    `json:"action"`
 }
 
 type searchAction struct {
-	Type  string `json:"type"`
+	Type  string `json:"type" enum:"search"`
 	Query string `json:"query"`
 }
 
 type openAction struct {
-	Type string `json:"type"`
+	Type string `json:"type" enum:"open_page"`
 	URL  string `json:"url"`
 }
+
+// Variants implements openapi.Variants.
+func (webSearch) Variants() map[string][]any {
+	return map[string][]any{"action": {searchAction{}, openAction{}}}
+}
+
+// outputItems are the values of every output item.
+func outputItems() []any { return []any{messageItem{}, reasoningItem{}, mcpCall{}, webSearch{}} }
 
 // outputItem is an output item as it stands. The same function makes the items of
 // streams and of objects.
@@ -213,21 +221,26 @@ func failure(it *event.Item) string {
 
 type inputMessage struct {
 	ID      string `json:"id"`
-	Type    string `json:"type"`
-	Status  string `json:"status"`
-	Role    string `json:"role"`
+	Type    string `json:"type" enum:"message"`
+	Status  string `json:"status" enum:"completed"`
+	Role    string `json:"role" enum:"user"`
 	Content []any  `json:"content"`
 }
 
 type inputText struct {
-	Type string `json:"type"`
+	Type string `json:"type" enum:"input_text"`
 	Text string `json:"text"`
 }
 
 type inputImage struct {
-	Type     string `json:"type"`
-	Detail   string `json:"detail"`
+	Type     string `json:"type" enum:"input_image"`
+	Detail   string `json:"detail" enum:"auto"`
 	ImageURL string `json:"image_url"`
+}
+
+// Variants implements openapi.Variants.
+func (inputMessage) Variants() map[string][]any {
+	return map[string][]any{"content": {inputText{}, inputImage{}}}
 }
 
 // inputItem is a caller's message.

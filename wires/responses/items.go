@@ -11,7 +11,7 @@ import (
 var plainID = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 type page struct {
-	Object  string         `json:"object"`
+	Object  string         `json:"object" enum:"list"`
 	Data    []inputMessage `json:"data"`
 	FirstID *string        `json:"first_id"`
 	LastID  *string        `json:"last_id"`

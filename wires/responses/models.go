@@ -10,13 +10,13 @@ import (
 
 type model struct {
 	ID      string `json:"id"`
-	Object  string `json:"object"`
+	Object  string `json:"object" enum:"model"`
 	Created int64  `json:"created"`
 	OwnedBy string `json:"owned_by"`
 }
 
 type models struct {
-	Object string  `json:"object"`
+	Object string  `json:"object" enum:"list"`
 	Data   []model `json:"data"`
 }
 

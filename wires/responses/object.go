@@ -16,9 +16,9 @@ import (
 // Response is a response object.
 type Response struct {
 	ID                 string               `json:"id"`
-	Object             string               `json:"object"`
+	Object             string               `json:"object" enum:"response"`
 	CreatedAt          int64                `json:"created_at"`
-	Status             string               `json:"status"`
+	Status             string               `json:"status" enum:"queued,in_progress,completed,failed,incomplete,cancelled"`
 	Background         bool                 `json:"background"`
 	CompletedAt        *int64               `json:"completed_at"`
 	Conversation       conversation         `json:"conversation"`
@@ -41,7 +41,7 @@ type Response struct {
 	Temperature        *float64             `json:"temperature"`
 	Text               textConfig           `json:"text"`
 	ToolChoice         stdjson.RawMessage   `json:"tool_choice"`
-	Tools              []struct{}           `json:"tools"`
+	Tools              []struct{}           `json:"tools" maxitems:"0"`
 	TopLogprobs        *int64               `json:"top_logprobs,omitempty"`
 	TopP               *float64             `json:"top_p"`
 	Truncation         string               `json:"truncation"`
@@ -50,6 +50,14 @@ type Response struct {
 	AccessPrograms     *struct{}            `json:"access_programs"`
 }
 
+// Variants implements openapi.Variants.
+func (Response) Variants() map[string][]any {
+	return map[string][]any{"output": outputItems(), "tool_choice": {"", toolChoice{}}}
+}
+
+// toolChoice is given back as it came.
+type toolChoice struct{}
+
 type conversation struct {
 	ID string `json:"id"`
 }
@@ -57,14 +65,14 @@ type conversation struct {
 // responseError carries our own code in type: the wire's set of codes is closed
 // and coarse.
 type responseError struct {
-	Code    string  `json:"code"`
+	Code    string  `json:"code" enum:"server_error,rate_limit_exceeded,invalid_prompt"`
 	Message string  `json:"message"`
 	Param   *string `json:"param"`
 	Type    string  `json:"type"`
 }
 
 type incomplete struct {
-	Reason string `json:"reason"`
+	Reason string `json:"reason" enum:"max_output_tokens,max_messages"`
 }
 
 type reasoning struct {
@@ -73,7 +81,7 @@ type reasoning struct {
 }
 
 type textConfig struct {
-	Format    stdjson.RawMessage `json:"format"`
+	Format    stdjson.RawMessage `json:"format" as:"object"`
 	Verbosity *string            `json:"verbosity,omitempty"`
 }
 

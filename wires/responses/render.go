@@ -58,7 +58,7 @@ func (f *frames) event(ev *event.Event, v *fold.View) {
 			f.done(ev, it)
 		}
 	case event.SessionCreated, event.SessionUpdated, event.SessionDeleted, event.NativeSession,
-		event.OutputDelta, event.Notice, event.Unknown, event.TurnForgotten:
+		event.OutputDelta, event.Notice, event.Unknown, event.TurnForgotten, event.Skipped:
 		// not on this wire
 	}
 }

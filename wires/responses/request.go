@@ -11,6 +11,7 @@ import (
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/spec"
 	"github.com/agenthost/agenthost/wires/call"
+	"github.com/agenthost/agenthost/wires/openapi"
 )
 
 // request is a decoded body of POST /responses.
@@ -155,9 +156,7 @@ func readConversation(r *request, name string, raw []byte) error {
 	if raw[0] == '"' {
 		return call.Unmarshal(name, raw, &r.conversation)
 	}
-	var o struct {
-		ID string `json:"id"`
-	}
+	var o conversationBody
 	if err := call.Unmarshal(name, raw, &o); err != nil {
 		return err
 	}
@@ -183,9 +182,9 @@ func readMetadata(r *request, name string, raw []byte) error {
 }
 
 var (
-	efforts     = []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
-	summaries   = []string{"auto", "concise", "detailed"}
-	verbosities = []string{"low", "medium", "high"}
+	efforts     = openapi.Words(reasoningBody{}, "effort")
+	summaries   = openapi.Words(reasoningBody{}, "summary")
+	verbosities = openapi.Words(textBody{}, "verbosity")
 )
 
 func oneOf(param string, v *string, allowed []string) error {
@@ -196,11 +195,7 @@ func oneOf(param string, v *string, allowed []string) error {
 }
 
 func readReasoning(r *request, name string, raw []byte) error {
-	var in struct {
-		Effort  *string `json:"effort"`
-		Summary *string `json:"summary"`
-		Old     *string `json:"generate_summary"`
-	}
+	var in reasoningBody
 	if err := call.Unmarshal(name, raw, &in); err != nil {
 		return err
 	}
@@ -231,10 +226,7 @@ func value(s *string) string {
 const maxSchema = 256 << 10
 
 func readText(r *request, name string, raw []byte) error {
-	var in struct {
-		Format    stdjson.RawMessage `json:"format"`
-		Verbosity *string            `json:"verbosity"`
-	}
+	var in textBody
 	if err := call.Unmarshal(name, raw, &in); err != nil {
 		return err
 	}
@@ -245,11 +237,7 @@ func readText(r *request, name string, raw []byte) error {
 	want := spec.TextFormat{Verbosity: value(in.Verbosity)}
 	if len(in.Format) > 0 && !isNull(in.Format) {
 		param := name + ".format"
-		var f struct {
-			Type   string             `json:"type"`
-			Name   string             `json:"name"`
-			Schema stdjson.RawMessage `json:"schema"`
-		}
+		var f formatBody
 		if err := call.Unmarshal(param, in.Format, &f); err != nil {
 			return err
 		}

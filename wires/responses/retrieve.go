@@ -66,7 +66,7 @@ func (w *Wire) Cancel(c *call.Call) {
 
 type deleted struct {
 	ID      string `json:"id"`
-	Object  string `json:"object"`
+	Object  string `json:"object" enum:"response"`
 	Deleted bool   `json:"deleted"`
 }
 

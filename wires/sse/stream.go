@@ -26,6 +26,7 @@ type stream struct {
 const (
 	bufferSize = 16 << 10  // of the pooled buffers
 	gather     = 64 << 10  // pending frames are gathered up to this
+	sendBuffer = 256 << 10 // of the kernel, for one stream
 	piece      = 256 << 10 // written under one deadline, so a slow but living reader gets large frames
 	maxUnread  = 64 << 10  // what a client may send after its request
 )
@@ -42,8 +43,11 @@ func (s *stream) serve(conn net.Conn) {
 	}
 	defer s.hub.end(s)
 	defer s.src.Close()
-	if tcp, ok := s.conn.(*net.TCPConn); ok {
-		_ = tcp.SetNoDelay(true) // already the default of Go
+	// A full send buffer is writable again only when a third of it is free: in one
+	// that the kernel lets grow to megabytes that takes a slow but living reader
+	// longer than a write may take.
+	if tcp, ok := s.conn.(interface{ SetWriteBuffer(int) error }); ok {
+		_ = tcp.SetWriteBuffer(sendBuffer)
 	}
 	gone := make(chan struct{})
 	go s.watch(conn, gone)

@@ -21,6 +21,7 @@ type data struct {
 	records  map[recordName]*record
 	made     int64 // counts sessions and records ever made, to break ties
 	number   int64
+	crashed  bool
 }
 
 type session struct {
@@ -31,14 +32,26 @@ type session struct {
 	checkpoints []store.Checkpoint
 }
 
-// chunk is the events of one commit, the grain of Trim.
+// chunk is the events of one commit, the grain of Trim, and the first number that
+// they cover.
 type chunk struct {
+	first  int64
 	events []event.Event
 	bytes  int64
 }
 
-func (c *chunk) first() int64 { return c.events[0].Seq }
-func (c *chunk) last() int64  { return c.events[len(c.events)-1].Seq }
+func (c *chunk) last() int64 { return c.events[len(c.events)-1].Seq }
+
+// window is the events of the numbers from..to.
+func (c *chunk) window(from, to int64) []event.Event {
+	bySeq := func(ev event.Event, seq int64) int { return cmp.Compare(ev.Seq, seq) }
+	lo, _ := slices.BinarySearchFunc(c.events, from, bySeq)
+	hi, _ := slices.BinarySearchFunc(c.events, to, bySeq)
+	if c.first <= to && hi < len(c.events) {
+		hi++ // the event at to, or the one that covers it
+	}
+	return c.events[min(lo, hi):hi]
+}
 
 type keyName struct{ owner, value string }
 
@@ -64,7 +77,7 @@ func (d *data) apply(c *store.Commit) error {
 		d.made++
 		s = &session{n: d.made, Session: store.Session{
 			ID: c.Session, Owner: c.Create.Owner, Created: c.Create.Created, State: store.Idle,
-			Host: c.Host, Epoch: c.Epoch,
+			Host: c.Host, Epoch: c.Epoch, Reserved: store.Ahead,
 		}}
 		d.sessions[c.Session] = s
 		at, _ := slices.BinarySearchFunc(d.order, s, byCreation)
@@ -148,7 +161,7 @@ func (s *session) holds(c *store.Commit) bool {
 	if len(c.Events) == 0 || c.Head >= s.Head {
 		return false
 	}
-	at, ok := slices.BinarySearchFunc(s.chunks, c.Head+1, func(k chunk, seq int64) int { return cmp.Compare(k.first(), seq) })
+	at, ok := slices.BinarySearchFunc(s.chunks, c.Head+1, func(k chunk, seq int64) int { return cmp.Compare(k.first, seq) })
 	return ok && reflect.DeepEqual(s.chunks[at].events, c.Events)
 }
 
@@ -156,12 +169,15 @@ func (s *session) append(events []event.Event) {
 	if len(events) == 0 {
 		return
 	}
-	k := chunk{events: slices.Clone(events)}
+	k := chunk{first: s.Head + 1, events: slices.Clone(events)}
 	for i := range events {
 		k.bytes += int64(len(events[i].Text)) + 64
 	}
 	s.chunks = append(s.chunks, k)
 	s.Head = k.last()
+	if s.Head >= s.Reserved {
+		s.Reserved, s.Uncertain = s.Head+store.Ahead, false
+	}
 	s.Bytes += k.bytes
 }
 

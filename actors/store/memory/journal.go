@@ -24,17 +24,18 @@ func (s *Store) Read(_ context.Context, id event.ID, from, to int64, limit int) 
 	if from <= got.Trimmed {
 		return nil, store.ErrTrimmed
 	}
+	if from > to {
+		return nil, nil
+	}
 	at, _ := slices.BinarySearchFunc(got.chunks, from, func(k chunk, seq int64) int { return cmp.Compare(k.last(), seq) })
 	var events []event.Event
 	var size int64
 	for _, k := range got.chunks[min(at, len(got.chunks)):] {
-		if k.first() > to || len(events) > 0 && size >= int64(limit) {
+		if k.first > to || len(events) > 0 && size >= int64(limit) {
 			break
 		}
-		lo := max(from-k.first(), 0)
-		hi := min(to, k.last()) - k.first() + 1
-		if lo < hi {
-			events = append(events, k.events[lo:hi]...)
+		if in := k.window(from, to); len(in) > 0 {
+			events = append(events, in...)
 			size += k.bytes
 		}
 	}

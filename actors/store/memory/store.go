@@ -48,11 +48,32 @@ func newHandle(d *data, manual bool) *Store {
 func (s *Store) Reopen() *Store {
 	s.Drop()
 	_ = s.Close() // cannot fail
+	s.data.mu.Lock()
+	s.data.crashed = false
+	s.data.mu.Unlock()
 	n := newHandle(s.data, s.manual)
 	if !n.manual {
 		go n.run()
 	}
 	return n
+}
+
+// Crash plays an end of the machine that took commits: every session there is
+// becomes uncertain.
+func (s *Store) Crash() {
+	s.data.mu.Lock()
+	defer s.data.mu.Unlock()
+	s.data.crashed = true
+	for _, r := range s.data.sessions {
+		r.Uncertain = true
+	}
+}
+
+// Uncertain is true after Crash, until the store is reopened.
+func (s *Store) Uncertain() bool {
+	s.data.mu.RLock()
+	defer s.data.mu.RUnlock()
+	return s.data.crashed
 }
 
 // Commit queues c.

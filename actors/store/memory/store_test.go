@@ -26,7 +26,12 @@ func TestConformance(t *testing.T) {
 	}
 	storetest.Run(t,
 		func(t *testing.T) store.Store { return keep(t, memory.New()) },
-		func(t *testing.T, s store.Store) store.Store { return keep(t, s.(*memory.Store).Reopen()) })
+		func(t *testing.T, s store.Store) store.Store { return keep(t, s.(*memory.Store).Reopen()) },
+		func(t *testing.T, s store.Store) store.Store {
+			n := s.(*memory.Store).Reopen()
+			n.Crash()
+			return keep(t, n)
+		})
 }
 
 // commit queues one event and tells what Done was called with; asked counts the

@@ -27,7 +27,8 @@ const maxChunk = 1 << 30
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// chunk is a row of the journal: the events of one commit.
+// chunk is a row of the journal: the events of one commit, and the numbers that
+// they cover.
 type chunk struct {
 	first, last int64
 	flags       int64
@@ -48,8 +49,8 @@ func giveBack(b *[]byte) {
 	buffers.Put(b)
 }
 
-// encodeChunk makes the row of a commit's events. Its body is in *buf.
-func encodeChunk(session event.ID, events []event.Event, durable bool, buf *[]byte) (chunk, error) {
+// encodeChunk makes the row of the events after head. Its body is in *buf.
+func encodeChunk(session event.ID, head int64, events []event.Event, durable bool, buf *[]byte) (chunk, error) {
 	raw := borrow()
 	defer giveBack(raw)
 	enc := event.Encoder{Buf: (*raw)[:0]}
@@ -59,7 +60,7 @@ func encodeChunk(session event.ID, events []event.Event, durable bool, buf *[]by
 		}
 	}
 	*raw = enc.Buf
-	k := chunk{first: events[0].Seq, last: events[len(events)-1].Seq}
+	k := chunk{first: head + 1, last: events[len(events)-1].Seq}
 	if durable {
 		k.flags |= chunkDurable
 	}
@@ -148,7 +149,11 @@ func (k *chunk) decode(dst []event.Event, session event.ID) ([]event.Event, erro
 	if err != nil {
 		return dst[:at], fmt.Errorf("%w: events %d to %d of session %s: %w", store.ErrCorrupt, k.first, k.last, session, err)
 	}
-	if n := int64(len(dst) - at); n == 0 || n != k.last-k.first+1 || dst[at].Seq != k.first {
+	next := k.first
+	for i := at; i < len(dst) && store.Follows(&dst[i], next); i++ {
+		next = dst[i].Seq + 1
+	}
+	if n := len(dst); n == at || next != k.last+1 || dst[n-1].Seq != k.last {
 		return dst[:at], fmt.Errorf("%w: chunk %d to %d of session %s holds other events", store.ErrCorrupt, k.first, k.last, session)
 	}
 	return dst, nil

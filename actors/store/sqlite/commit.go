@@ -37,7 +37,7 @@ func (s *Store) Commit(c *store.Commit) {
 	}
 	err := c.Check()
 	if err == nil && len(c.Events) > 0 {
-		k.chunk, err = encodeChunk(c.Session, c.Events, c.Durable, k.buf)
+		k.chunk, err = encodeChunk(c.Session, c.Head, c.Events, c.Durable, k.buf)
 	}
 	if err != nil {
 		// Through the queue all the same: answers keep the order of the commits.
@@ -187,7 +187,7 @@ func (c *commit) applySession(w *writer) error {
 	e := c.entry
 	created := e == nil
 	if created {
-		e = &entry{id: c.Session, owner: c.Create.Owner, created: c.Create.Created, state: store.Idle, host: c.Host, epoch: c.Epoch}
+		e = &entry{id: c.Session, owner: c.Create.Owner, created: c.Create.Created, state: store.Idle, host: c.Host, epoch: c.Epoch, reserved: store.Ahead, era: w.store.era}
 		c.entry = e
 		w.next.sessions++
 	}
@@ -200,6 +200,10 @@ func (c *commit) applySession(w *writer) error {
 		e.head = c.chunk.last
 		e.bytes += int64(len(c.chunk.body))
 		e.lag++
+	}
+	moved, err := w.reserve(e)
+	if err != nil {
+		return err
 	}
 	if created {
 		e.lag = 0
@@ -220,7 +224,7 @@ func (c *commit) applySession(w *writer) error {
 			return err
 		}
 	}
-	if c.Durable || e.state != before || e.lag >= maxLag {
+	if c.Durable || moved || e.state != before || e.lag >= maxLag {
 		return w.update(e)
 	}
 	return nil

@@ -24,10 +24,12 @@ type entry struct {
 	trimmed int64
 	bytes   int64
 	lag     int
+	// reserved is the mark, era when it was last set: see boot.go.
+	reserved, era int64
 }
 
 func (e *entry) mark() int64 {
-	return sumOf([]int64{int64(e.state), e.epoch, e.head, e.trimmed, e.bytes}, e.id[:], e.host[:])
+	return sumOf([]int64{int64(e.state), e.epoch, e.head, e.trimmed, e.bytes, e.reserved, e.era}, e.id[:], e.host[:])
 }
 
 // session finds a live session's entry.
@@ -37,10 +39,11 @@ func (w *writer) session(id event.ID) (*entry, error) {
 	}
 	e := &entry{id: id}
 	var mark int64
-	found, err := w.db.on("SELECT n, owner, created, state, host, epoch, head, trimmed, bytes, mark FROM session WHERE id=?1").blob(id[:]).one(func(s stmt) error {
+	found, err := w.db.on("SELECT n, owner, created, state, host, epoch, head, trimmed, bytes, mark, reserved, era FROM session WHERE id=?1").blob(id[:]).one(func(s stmt) error {
 		e.n, e.owner, e.created, e.state = s.ColumnInt64(0), s.ColumnText(1), s.ColumnInt64(2), store.SessionState(s.ColumnInt64(3))
 		copy(e.host[:], s.ColumnRawBlob(4))
 		e.epoch, e.head, e.trimmed, e.bytes, mark = s.ColumnInt64(5), s.ColumnInt64(6), s.ColumnInt64(7), s.ColumnInt64(8), s.ColumnInt64(9)
+		e.reserved, e.era = s.ColumnInt64(10), s.ColumnInt64(11)
 		return nil
 	})
 	switch {
@@ -73,9 +76,9 @@ func (w *writer) touch(e *entry) {
 
 // insert makes the row of a new session and sets e.n.
 func (w *writer) insert(e *entry, spec, body []byte) error {
-	err := w.db.on("INSERT INTO session(id, owner, created, state, host, epoch, head, trimmed, bytes, mark, spec_crc, body_crc, spec, body) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14)").
+	err := w.db.on("INSERT INTO session(id, owner, created, state, host, epoch, head, trimmed, bytes, mark, spec_crc, body_crc, spec, body, reserved, era) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16)").
 		blob(e.id[:]).text(e.owner).int(e.created).int(int64(e.state)).blob(e.host[:]).int(e.epoch).int(e.head).int(e.trimmed).int(e.bytes).
-		int(e.mark()).int(e.specSum(spec)).int(e.bodySum(body)).blob(spec).blob(body).exec()
+		int(e.mark()).int(e.specSum(spec)).int(e.bodySum(body)).blob(spec).blob(body).int(e.reserved).int(e.era).exec()
 	e.n = w.db.LastInsertRowID()
 	return err
 }
@@ -83,8 +86,8 @@ func (w *writer) insert(e *entry, spec, body []byte) error {
 // update brings the row up to e.
 func (w *writer) update(e *entry) error {
 	e.lag = 0
-	return w.db.on("UPDATE session SET host=?2, epoch=?3, head=?4, trimmed=?5, bytes=?6, mark=?7 WHERE n=?1").
-		int(e.n).blob(e.host[:]).int(e.epoch).int(e.head).int(e.trimmed).int(e.bytes).int(e.mark()).exec()
+	return w.db.on("UPDATE session SET host=?2, epoch=?3, head=?4, trimmed=?5, bytes=?6, mark=?7, reserved=?8, era=?9 WHERE n=?1").
+		int(e.n).blob(e.host[:]).int(e.epoch).int(e.head).int(e.trimmed).int(e.bytes).int(e.mark()).int(e.reserved).int(e.era).exec()
 }
 
 // updateState is apart: it costs the index of states.

@@ -99,12 +99,12 @@ func (s *Store) decodeWindow(session event.ID, chunks []chunk, from, to, head in
 	return nil, err
 }
 
-// cut drops the events outside the window.
+// cut drops the events outside the window. The first one covers from.
 func cut(events []event.Event, from, to int64) []event.Event {
 	for len(events) > 0 && events[0].Seq < from {
 		events = events[1:]
 	}
-	for len(events) > 0 && events[len(events)-1].Seq > to {
+	for len(events) > 1 && events[len(events)-2].Seq >= to {
 		events = events[:len(events)-1]
 	}
 	return events

@@ -14,6 +14,8 @@ type Options struct {
 	MinFreeDisk uint64
 	// Now is the clock of housekeeping; nil is time.Now.
 	Now func() time.Time
+	// BootID names this run of the machine; empty asks the kernel.
+	BootID string
 	// Faults makes the disk fail, for tests and chaos runs.
 	Faults *Faults
 
@@ -27,6 +29,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.BootID == "" {
+		o.BootID = kernelBoot()
 	}
 	if o.freeDisk == nil {
 		o.freeDisk = freeDisk

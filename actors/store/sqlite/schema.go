@@ -8,7 +8,7 @@ import (
 )
 
 // Format is the version of the file that this program writes.
-const Format = 1
+const Format = 2
 
 // applicationID marks the file as ours ("AGHS").
 const applicationID = 0x41474853
@@ -47,6 +47,49 @@ CREATE INDEX record_owner ON record(kind, owner, created);
 CREATE INDEX record_created ON record(kind, created);
 CREATE INDEX record_name ON record(kind, name, owner, created);
 `,
+	// A file with sessions was written by a program that did not note how it ended.
+	1: `
+ALTER TABLE session ADD COLUMN reserved INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE session ADD COLUMN era INTEGER NOT NULL DEFAULT 0;
+INSERT INTO meta SELECT 'clean', NOT EXISTS (SELECT 1 FROM session);
+INSERT INTO meta VALUES ('boot', 0), ('era', 0);
+`,
+}
+
+// conversions are what a migration does beside its SQL, in the same transaction.
+var conversions = [Format]func(*db) error{1: reserveAll}
+
+// reserveAll gives every session of a file of format 1 its mark. The checksum of
+// a damaged row is left as it is, so that it stays damaged.
+func reserveAll(d *db) error {
+	for after := int64(0); ; {
+		var rows []*entry
+		var marks []int64
+		err := d.on(`SELECT n, id, state, host, epoch, head, trimmed, bytes, mark,
+max(head, coalesce((SELECT last FROM chunk WHERE s=session.n ORDER BY first DESC LIMIT 1), 0))
+FROM session WHERE n>?1 ORDER BY n LIMIT 256`).int(after).each(func(s stmt) (bool, error) {
+			e := &entry{n: s.ColumnInt64(0), state: store.SessionState(s.ColumnInt64(2))}
+			copy(e.id[:], s.ColumnRawBlob(1))
+			copy(e.host[:], s.ColumnRawBlob(3))
+			e.epoch, e.head, e.trimmed, e.bytes = s.ColumnInt64(4), s.ColumnInt64(5), s.ColumnInt64(6), s.ColumnInt64(7)
+			e.reserved = s.ColumnInt64(9) + store.Ahead
+			rows, marks = append(rows, e), append(marks, s.ColumnInt64(8))
+			return true, nil
+		})
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		for i, e := range rows {
+			old := sumOf([]int64{int64(e.state), e.epoch, e.head, e.trimmed, e.bytes}, e.id[:], e.host[:])
+			if old == marks[i] {
+				marks[i] = e.mark()
+			}
+			if err := d.on("UPDATE session SET reserved=?2, mark=?3 WHERE n=?1").int(e.n).int(e.reserved).int(marks[i]).exec(); err != nil {
+				return err
+			}
+		}
+		after = rows[len(rows)-1].n
+	}
 }
 
 // ErrNewer says that the file was written by a newer program.
@@ -89,8 +132,7 @@ func migrate(c conn) error {
 		return err
 	}
 	for ; version < Format; version++ {
-		step := fmt.Sprintf("BEGIN IMMEDIATE; %s PRAGMA application_id=%d; PRAGMA user_version=%d; COMMIT", migrations[version], applicationID, version+1)
-		if err := c.Exec(step); err != nil {
+		if err := step(c, version); err != nil {
 			if !c.Autocommit() {
 				_ = c.Exec("ROLLBACK") // the step's error is the news
 			}
@@ -98,6 +140,19 @@ func migrate(c conn) error {
 		}
 	}
 	return nil
+}
+
+// step takes the file from version to the next.
+func step(c conn, version int64) error {
+	if err := c.Exec("BEGIN IMMEDIATE; " + migrations[version]); err != nil {
+		return err
+	}
+	if convert := conversions[version]; convert != nil {
+		if err := convert(newDB(c)); err != nil {
+			return err
+		}
+	}
+	return c.Exec(fmt.Sprintf("PRAGMA application_id=%d; PRAGMA user_version=%d; COMMIT", applicationID, version+1))
 }
 
 // tune sets what holds per connection. cache is in KiB.

@@ -9,8 +9,8 @@ import (
 	"github.com/agenthost/agenthost/actors/store"
 )
 
-// sessionColumns ends with what the chunks newer than the row add to it.
-const sessionColumns = `n, id, owner, created, state, host, epoch, head, trimmed, bytes, mark, spec_crc, body_crc, spec, body,
+// sessionColumns has at its end what the chunks newer than the row add to it.
+const sessionColumns = `n, id, owner, created, state, host, epoch, head, trimmed, bytes, mark, spec_crc, body_crc, spec, body, reserved, era,
 coalesce((SELECT last FROM chunk WHERE s=session.n ORDER BY first DESC LIMIT 1), 0),
 (SELECT sum(length(body)) FROM chunk WHERE s=session.n AND first>session.head)`
 
@@ -33,18 +33,20 @@ func scanSession(s stmt) *sessionRow {
 	r.epoch, r.head, r.trimmed, r.bytes = s.ColumnInt64(6), s.ColumnInt64(7), s.ColumnInt64(8), s.ColumnInt64(9)
 	r.mark, r.specCRC, r.bodyCRC = s.ColumnInt64(10), s.ColumnInt64(11), s.ColumnInt64(12)
 	r.spec, r.body = s.ColumnBlob(13, nil), s.ColumnBlob(14, nil)
-	r.newest, r.newer = s.ColumnInt64(15), s.ColumnInt64(16)
+	r.reserved, r.era = s.ColumnInt64(15), s.ColumnInt64(16)
+	r.newest, r.newer = s.ColumnInt64(17), s.ColumnInt64(18)
 	return r
 }
 
-// view verifies the row and gives it to the outside.
-func (r *sessionRow) view() (*store.Session, error) {
+// view verifies the row and gives it to the outside. era is the store's.
+func (r *sessionRow) view(era int64) (*store.Session, error) {
 	if r.mark != r.entry.mark() || r.specCRC != r.specSum(r.spec) || r.bodyCRC != r.bodySum(r.body) {
 		return nil, fmt.Errorf("%w: record of session %s", store.ErrCorrupt, r.id)
 	}
 	return &store.Session{
 		ID: r.id, Owner: r.owner, Created: r.created, State: r.state, Host: r.host, Epoch: r.epoch,
 		Head: max(r.head, r.newest), Trimmed: r.trimmed, Bytes: r.bytes + r.newer, Spec: r.spec, Body: r.body,
+		Reserved: r.reserved, Uncertain: r.era < era,
 	}, nil
 }
 
@@ -64,7 +66,7 @@ func (s *Store) Session(ctx context.Context, owner string, id event.ID) (*store.
 	case row == nil || row.state == store.Deleted || owner != "" && row.owner != owner:
 		return nil, store.ErrNotFound
 	}
-	return row.view()
+	return row.view(s.era)
 }
 
 // place is where a page goes on: behind the row with these.
@@ -104,7 +106,7 @@ func (s *Store) Sessions(ctx context.Context, f store.SessionFilter, p spec.Page
 			return nil, false, err
 		}
 		for _, r := range rows {
-			rec, err := r.view()
+			rec, err := r.view(s.era)
 			if err != nil {
 				return nil, false, err
 			}
@@ -176,7 +178,7 @@ func (s *Store) ActiveSessions(ctx context.Context) ([]*store.Session, error) {
 			return nil, err
 		}
 		for _, r := range rows {
-			rec, err := r.view()
+			rec, err := r.view(s.era)
 			if err != nil {
 				// Recovery must reach the others.
 				s.opts.Logger.Error("a session's record is damaged; it is left out of recovery", "session", r.id.Hex(), "error", err)
@@ -227,5 +229,5 @@ func (s *Store) Claim(_ context.Context, id, host event.ID) (*store.Session, err
 	if err != nil {
 		return nil, err
 	}
-	return row.view()
+	return row.view(s.era)
 }

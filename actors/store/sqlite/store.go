@@ -30,6 +30,10 @@ type Store struct {
 	close   sync.Once
 	closed  error
 
+	// Set by open. uncertain: see Uncertain. era counts such openings.
+	uncertain bool
+	era       int64
+
 	fatal chan struct{}
 	mu    sync.Mutex
 	err   error
@@ -93,10 +97,10 @@ func (s *Store) open() error {
 			return err
 		}
 	}
-	if err := s.inspectWAL(path + "-wal"); err != nil {
+	damaged, err := s.inspectWAL(path + "-wal")
+	if err != nil {
 		return err
 	}
-	var err error
 	if s.disk, err = mount(s.opts.Faults, s.syncError); err != nil {
 		return err
 	}
@@ -112,6 +116,9 @@ func (s *Store) open() error {
 		return classify(err)
 	}
 	if err := s.writer.load(); err != nil {
+		return err
+	}
+	if err := s.begin(damaged); err != nil {
 		return err
 	}
 	if err := s.openReaders(path, false); err != nil {
@@ -199,6 +206,7 @@ func (s *Store) Close() error {
 		if s.writer != nil {
 			<-s.ended
 			s.copier.end()
+			s.end()
 		}
 		close(s.closing)
 		s.closed = s.release()

@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"os"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -17,9 +18,9 @@ func TestMain(m *testing.M) {
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	open := func(t *testing.T, dir string) store.Store {
+	open := func(t *testing.T, dir, boot string) store.Store {
 		t.Helper()
-		s, err := sqlite.Open(dir, sqlite.Options{})
+		s, err := sqlite.Open(dir, sqlite.Options{BootID: boot})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -28,22 +29,29 @@ func TestConformance(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		return opened{s, dir}
+		return opened{s, dir, boot}
 	}
 	storetest.Run(t,
-		func(t *testing.T) store.Store { return open(t, t.TempDir()) },
+		func(t *testing.T) store.Store { return open(t, t.TempDir(), "boot") },
 		func(t *testing.T, s store.Store) store.Store {
 			if err := s.Close(); err != nil {
 				t.Fatal(err)
 			}
-			return open(t, s.(opened).dir)
+			return open(t, s.(opened).dir, s.(opened).boot)
+		},
+		func(t *testing.T, s store.Store) store.Store {
+			dir := t.TempDir()
+			if err := os.CopyFS(dir, os.DirFS(s.(opened).dir)); err != nil {
+				t.Fatal(err)
+			}
+			return open(t, dir, s.(opened).boot+" again")
 		})
 }
 
-// opened remembers where a store lives.
+// opened remembers where a store lives, and in which run of the machine.
 type opened struct {
 	*sqlite.Store
-	dir string
+	dir, boot string
 }
 
 func openDir(dir string) (store.Store, error) { return sqlite.Open(dir, sqlite.Options{}) }

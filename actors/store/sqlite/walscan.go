@@ -23,22 +23,22 @@ type walDamage struct {
 // inspectWAL looks at the log before SQLite opens it. Damage is reported and
 // kept aside; the start goes on with what is left, because a loss of power can
 // look the same.
-func (s *Store) inspectWAL(path string) error {
+func (s *Store) inspectWAL(path string) (damaged bool, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return err
+		return false, err
 	}
 	damage, err := scanWAL(f)
 	if closeErr := f.Close(); err == nil {
 		err = closeErr
 	}
 	if err != nil || damage == nil {
-		return err
+		return false, err
 	}
 	kept := fmt.Sprintf("%s.damaged-%d", path, s.opts.Now().Unix())
 	s.opts.Logger.Error("the write-ahead log is damaged; commits behind the damage are lost and a copy of the log was kept",
 		"log", path, "copy", kept, "frame", damage.Frame, "frames_behind", damage.Behind)
-	return copyFile(path, kept)
+	return true, copyFile(path, kept)
 }
 
 const (

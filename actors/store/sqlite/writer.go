@@ -32,6 +32,9 @@ type writer struct {
 	// meta is committed, next what the open transaction makes of it.
 	meta, next meta
 
+	opening opening  // what the file says
+	owed    *opening // what it should say and could not, for want of space
+
 	lowDisk      bool
 	floorChecked time.Time
 	chores       chores
@@ -54,6 +57,12 @@ func (w *writer) load() error {
 			w.meta.number = s.ColumnInt64(1)
 		case "sessions":
 			w.meta.sessions = s.ColumnInt64(1)
+		case "boot":
+			w.opening.boot = s.ColumnInt64(1)
+		case "clean":
+			w.opening.clean = s.ColumnInt64(1) != 0
+		case "era":
+			w.opening.era = s.ColumnInt64(1)
 		}
 		return true, nil
 	})
@@ -139,21 +148,16 @@ func (w *writer) attempt(group []*request) error {
 		if err = w.store.Err(); err != nil {
 			return err
 		}
-		err = w.transact(durable, func() error {
-			for _, r := range group {
-				if r.low {
-					continue
-				}
-				if r.err = r.check(w); r.err != nil {
-					r.err = classify(r.err)
-					continue
-				}
-				if err := r.apply(w); err != nil {
-					return err
-				}
+		if w.owed != nil {
+			if err = w.note(*w.owed); err != nil {
+				break
 			}
-			return nil
-		})
+		}
+		err = w.transact(durable, func() error { return w.apply(group) })
+		if errors.Is(err, errUnsynced) {
+			durable = true
+			err = w.transact(durable, func() error { return w.apply(group) })
+		}
 		if !ioFailed(err) {
 			break
 		}
@@ -165,6 +169,27 @@ func (w *writer) attempt(group []*request) error {
 		return failed
 	}
 	return err
+}
+
+// errUnsynced says that a group holds a change that must be synced, though none
+// of its members asked for that.
+var errUnsynced = errors.New("store: this group must be synced")
+
+// apply checks and writes the requests inside the open transaction.
+func (w *writer) apply(group []*request) error {
+	for _, r := range group {
+		if r.low {
+			continue
+		}
+		if r.err = r.check(w); r.err != nil {
+			r.err = classify(r.err)
+			continue
+		}
+		if err := r.apply(w); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // transact runs fn in one transaction and keeps the writer's memory in step with

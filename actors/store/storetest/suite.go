@@ -12,8 +12,9 @@ import (
 )
 
 // Run plays the suite. open gives an empty store that the test closes with its
-// clean-up; reopen closes s and opens what it held again.
-func Run(t *testing.T, open func(t *testing.T) store.Store, reopen func(t *testing.T, s store.Store) store.Store) {
+// clean-up; reopen closes s and opens what it held again; crash opens what s holds
+// as after an end of the machine, which took s without closing it.
+func Run(t *testing.T, open func(t *testing.T) store.Store, reopen, crash func(t *testing.T, s store.Store) store.Store) {
 	for _, c := range []struct {
 		name string
 		run  func(*suite)
@@ -38,6 +39,10 @@ func Run(t *testing.T, open func(t *testing.T) store.Store, reopen func(t *testi
 		{"ReadIsBounded", readIsBounded},
 		{"Checkpoints", checkpoints},
 		{"TrimIsWholeCommits", trimIsWholeCommits},
+		{"SkippedNumbersAreRead", skippedNumbersAreRead},
+		{"SkippedNumbersAreTrimmed", skippedNumbersAreTrimmed},
+		{"MarkStaysAhead", markStaysAhead},
+		{"CrashMakesUncertain", crashMakesUncertain},
 		{"RemoveIsComplete", removeIsComplete},
 		{"Records", records},
 		{"RecordPages", recordPages},
@@ -47,7 +52,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store, reopen func(t *testi
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			s := open(t)
-			c.run(&suite{T: t, Store: s, reopenFn: reopen, host: event.NewID()})
+			c.run(&suite{T: t, Store: s, reopenFn: reopen, crashFn: crash, host: event.NewID()})
 		})
 	}
 }
@@ -56,8 +61,8 @@ func Run(t *testing.T, open func(t *testing.T) store.Store, reopen func(t *testi
 type suite struct {
 	*testing.T
 	store.Store
-	reopenFn func(*testing.T, store.Store) store.Store
-	host     event.ID
+	reopenFn, crashFn func(*testing.T, store.Store) store.Store
+	host              event.ID
 }
 
 func (s *suite) reopen() {

@@ -1,0 +1,195 @@
+package actors
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/spec"
+	"github.com/agenthost/agenthost/actors/store"
+)
+
+// fileRoom is where stored files' content lies: files/<2 hex>/<32 hex> below the
+// state directory. A content whose record is just being made or removed stands in
+// files/pending instead, so that after a crash the record alone decides: with one
+// the content goes back to its place, without one it goes away.
+type fileRoom struct {
+	dir string
+
+	mu   sync.Mutex
+	held map[string]holding // by owner
+}
+
+// holding is how much one principal keeps.
+type holding struct {
+	files int
+	bytes int64
+}
+
+func (r *fileRoom) path(id event.ID) string {
+	hex := id.Hex()
+	return filepath.Join(r.dir, hex[:2], hex)
+}
+
+func (r *fileRoom) pending(id event.ID) string {
+	return filepath.Join(r.dir, "pending", id.Hex())
+}
+
+// take books files and bytes on owner, unless that is more than max.
+func (r *fileRoom) take(owner string, want, max holding) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	h := r.held[owner]
+	h.files, h.bytes = h.files+want.files, h.bytes+want.bytes
+	if h.files > max.files || h.bytes > max.bytes {
+		return false
+	}
+	r.held[owner] = h
+	return true
+}
+
+// give takes files and bytes off owner's account.
+func (r *fileRoom) give(owner string, back holding) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	h := r.held[owner]
+	h.files, h.bytes = h.files-back.files, h.bytes-back.bytes
+	if h.files <= 0 && h.bytes <= 0 {
+		delete(r.held, owner)
+		return
+	}
+	r.held[owner] = h
+}
+
+// openFiles makes the room, counts what each principal keeps, and ends what a
+// crash left half done.
+func (h *Host) openFiles(ctx context.Context) error {
+	r := &h.files
+	r.dir, r.held = filepath.Join(h.cfg.stateDir, "files"), map[string]holding{}
+	if err := os.MkdirAll(filepath.Join(r.dir, "pending"), 0o700); err != nil {
+		return fmt.Errorf("agenthost: make the directory of stored files: %w", err)
+	}
+	for p := (spec.Page{Limit: 500}); ; {
+		recs, more, err := h.store.Records(ctx, fileKind, "", p)
+		if err != nil {
+			return fmt.Errorf("agenthost: count stored files: %w", err)
+		}
+		for _, rec := range recs {
+			f, err := fileOf(rec)
+			if err != nil {
+				h.log.Error("a stored file's record is damaged", "file", rec.ID, "error", err)
+				continue
+			}
+			one := r.held[rec.Owner]
+			r.held[rec.Owner] = holding{one.files + 1, one.bytes + f.Bytes}
+		}
+		if !more {
+			break
+		}
+		p.After = recs[len(recs)-1].ID
+	}
+	if err := h.endPending(ctx); err != nil {
+		return fmt.Errorf("agenthost: stored files that a former run left half done: %w", err)
+	}
+	return nil
+}
+
+func (h *Host) endPending(ctx context.Context) error {
+	left, err := os.ReadDir(filepath.Join(h.files.dir, "pending"))
+	if err != nil {
+		return err
+	}
+	for _, e := range left {
+		id, ok := event.ParseHex(e.Name())
+		if ok {
+			_, err = h.store.GetRecord(ctx, fileKind, "", id)
+		}
+		switch {
+		case !ok || errors.Is(err, store.ErrNotFound):
+			err = os.RemoveAll(filepath.Join(h.files.dir, "pending", e.Name()))
+		case err == nil:
+			err = h.files.place(id)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// receive writes from into the pending content of id and syncs it. What was booked
+// on owner comes back with the error as well.
+func (h *Host) receive(ctx context.Context, owner string, id event.ID, from io.Reader) (n int64, err error) {
+	to, err := os.OpenFile(h.files.pending(id), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return 0, contentFailure(err)
+	}
+	defer func() {
+		if cerr := to.Close(); err == nil && cerr != nil {
+			err = contentFailure(cerr)
+		}
+	}()
+	l := &h.cfg.limits
+	buf := make([]byte, 64<<10)
+	for {
+		if err := ctx.Err(); err != nil {
+			return n, err
+		}
+		k, rerr := from.Read(buf)
+		if n+int64(k) > l.MaxFileBytes {
+			return n, event.FailParam(event.FileTooLarge, "file", fmt.Sprintf("the file is larger than %d bytes, the most that this host keeps in one", l.MaxFileBytes))
+		}
+		if k > 0 {
+			if !h.files.take(owner, holding{bytes: int64(k)}, h.mostFiles()) {
+				return n, event.FailParam(event.FilesFull, "file", fmt.Sprintf("your files would take more than %d bytes together; delete some first", l.MaxFilesBytes))
+			}
+			n += int64(k)
+			if _, err := to.Write(buf[:k]); err != nil {
+				return n, contentFailure(err)
+			}
+		}
+		switch {
+		case rerr == io.EOF:
+			if err := to.Sync(); err != nil {
+				return n, contentFailure(err)
+			}
+			return n, nil
+		case rerr != nil:
+			return n, &event.Failure{Code: event.InvalidRequest, Param: "file", Message: "the file did not arrive whole", Cause: rerr}
+		}
+	}
+}
+
+func (h *Host) mostFiles() holding {
+	return holding{h.cfg.limits.MaxFiles, h.cfg.limits.MaxFilesBytes}
+}
+
+// place moves a pending content to where it belongs.
+func (r *fileRoom) place(id event.ID) error {
+	to := r.path(id)
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return err
+	}
+	if err := os.Rename(r.pending(id), to); err != nil {
+		return err
+	}
+	return errors.Join(syncDir(filepath.Dir(to)), syncDir(r.dir))
+}
+
+// syncDir makes the names in a directory durable.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+func contentFailure(err error) error {
+	return &event.Failure{Code: event.StorageFailed, Message: "the file's content could not be written; the disk below the state directory may be full", Cause: err}
+}

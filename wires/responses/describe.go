@@ -1,0 +1,35 @@
+package responses
+
+import (
+	"github.com/agenthost/agenthost/wires/call"
+	"github.com/agenthost/agenthost/wires/openapi"
+)
+
+type createHeaders struct {
+	call.KeyHeader
+	Adapter string `json:"X-ABX-Adapter" doc:"pins the coding agent"`
+}
+
+type retrieveQuery struct {
+	Stream        bool  `json:"stream"`
+	StartingAfter int64 `json:"starting_after" min:"0" doc:"the sequence number of the last event that the caller has"`
+}
+
+// Operations describes this wire's handlers by the ids of their operations.
+func Operations() map[string]openapi.Operation {
+	return map[string]openapi.Operation{
+		"responses.create": {
+			Summary: "Ask for a response: one turn of a new or a going conversation.", Headers: createHeaders{}, Body: createBody{}, Answer: Response{},
+			Events: streamed(), When: "with stream: true",
+		},
+		"responses.get": {
+			Summary: "Read a response, or its events again.", Query: retrieveQuery{}, Answer: Response{},
+			Events: streamed(), When: "with stream=true",
+		},
+		"responses.delete":           {Summary: "Delete a response; the conversation goes on.", Answer: deleted{}},
+		"responses.cancel":           {Summary: "Cancel a response.", Answer: Response{}},
+		"responses.list_input_items": {Summary: "List the messages that a response answers.", Query: call.PageQuery{}, Answer: page{}},
+		"agents.models.list":         {Summary: "List the coding agents and the caller's saved agents, which are the models.", Answer: models{}},
+		"agents.models.get":          {Summary: "Read a model.", Answer: model{}},
+	}
+}

@@ -29,7 +29,7 @@ func (d *digest) Write(p []byte) (int, error) {
 // nothing. Memory does not grow with the turn.
 func TestThirtyTwoReadersOfOneFlood(t *testing.T) {
 	t.Parallel()
-	const deltas, readers = 100_000, 32
+	const deltas, readers = floodSize, 32
 	dir := t.TempDir()
 	st, err := sqlite.Open(dir, sqlite.Options{})
 	must(t, err)

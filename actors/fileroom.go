@@ -74,29 +74,39 @@ func (h *Host) openFiles(ctx context.Context) error {
 	if err := os.MkdirAll(filepath.Join(r.dir, "pending"), 0o700); err != nil {
 		return fmt.Errorf("agenthost: make the directory of stored files: %w", err)
 	}
-	for p := (spec.Page{Limit: 500}); ; {
-		recs, more, err := h.store.Records(ctx, fileKind, "", p)
-		if err != nil {
-			return fmt.Errorf("agenthost: count stored files: %w", err)
-		}
-		for _, rec := range recs {
-			f, err := fileOf(rec)
-			if err != nil {
-				h.log.Error("a stored file's record is damaged", "file", rec.ID, "error", err)
-				continue
-			}
-			one := r.held[rec.Owner]
-			r.held[rec.Owner] = holding{one.files + 1, one.bytes + f.Bytes}
-		}
-		if !more {
-			break
-		}
-		p.After = recs[len(recs)-1].ID
+	err := h.countFiles(ctx)
+	if errors.Is(err, store.ErrCorrupt) { // no reason not to start: the caps are wider then
+		h.log.Error("stored files could not all be counted", "error", err)
+		err = nil
+	}
+	if err != nil {
+		return fmt.Errorf("agenthost: count stored files: %w", err)
 	}
 	if err := h.endPending(ctx); err != nil {
 		return fmt.Errorf("agenthost: stored files that a former run left half done: %w", err)
 	}
 	return nil
+}
+
+func (h *Host) countFiles(ctx context.Context) error {
+	for p := (spec.Page{Limit: 500}); ; {
+		recs, more, err := h.store.Records(ctx, fileKind, "", p)
+		if err != nil {
+			return err
+		}
+		for _, rec := range recs {
+			f, err := fileOf(rec)
+			if err != nil {
+				return fmt.Errorf("%w: file %s: %w", store.ErrCorrupt, rec.ID, err)
+			}
+			one := h.files.held[rec.Owner]
+			h.files.held[rec.Owner] = holding{one.files + 1, one.bytes + f.Bytes}
+		}
+		if !more {
+			return nil
+		}
+		p.After = recs[len(recs)-1].ID
+	}
 }
 
 func (h *Host) endPending(ctx context.Context) error {
@@ -110,6 +120,9 @@ func (h *Host) endPending(ctx context.Context) error {
 			_, err = h.store.GetRecord(ctx, fileKind, "", id)
 		}
 		switch {
+		case errors.Is(err, store.ErrCorrupt):
+			h.log.Error("a stored file's record is damaged, so its content stays where it is", "file", id, "error", err)
+			err = nil
 		case !ok || errors.Is(err, store.ErrNotFound):
 			err = os.RemoveAll(filepath.Join(h.files.dir, "pending", e.Name()))
 		case err == nil:

@@ -148,7 +148,7 @@ func (s *session) summary(com *store.Commit, g *group) {
 }
 
 func (g *group) empty() bool {
-	return len(g.batch.Events) == 0 && g.create == nil && len(g.turns) == 0 && g.spec == nil && g.key == nil
+	return len(g.batch.Events) == 0 && !g.body && g.create == nil && len(g.turns) == 0 && g.spec == nil && g.key == nil
 }
 
 // landed publishes a stored group and starts the next.

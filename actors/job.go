@@ -9,9 +9,11 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/agenthost/agenthost/actors/agent"
+	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/fold"
 	"github.com/agenthost/agenthost/actors/redact"
 	"github.com/agenthost/agenthost/actors/spec"
@@ -53,10 +55,11 @@ func (h *Host) request(r *RuntimeConfig, ses *fold.Session, t *fold.Turn) *agent
 
 func (h *Host) baseRequest(r *RuntimeConfig, s *spec.Session) *agent.Request {
 	a := &s.Agent
+	workspace, _ := h.workspace(s)
 	req := &agent.Request{
 		Session: s.ID, Model: h.cliModel(a.Model), Instructions: a.Instructions, Reasoning: a.Reasoning, Text: a.Text,
 		Permissions: h.permissions(r, s), MCP: h.servers(a), Limits: a.Limits,
-		Binary: r.Binary, Workspace: s.Environment.Workspace, Home: h.home(r, s.Owner),
+		Binary: r.Binary, Workspace: workspace, Home: h.home(r, s.Owner),
 		LLM: r.LLM, ExtraArgs: r.ExtraArgs, Root: os.Geteuid() == 0, Sandboxed: r.Sandboxed,
 	}
 	return req
@@ -105,7 +108,7 @@ func (h *Host) home(r *RuntimeConfig, owner string) string {
 
 // prepare makes the turn's directories and files and says what to run. It works
 // on the disk, so it is not for a Receive.
-func (h *Host) prepare(_ context.Context, ses *fold.Session, t *fold.Turn) (_ *job, err error) {
+func (h *Host) prepare(_ context.Context, ses *fold.Session, t *fold.Turn) (*job, error) {
 	r, err := h.runtime(t.Settings.Agent.Adapter)
 	if err != nil {
 		return nil, err
@@ -127,40 +130,35 @@ func (h *Host) prepare(_ context.Context, ses *fold.Session, t *fold.Turn) (_ *j
 		}
 	}
 	req.Dir = filepath.Join(h.cfg.stateDir, "turns", t.ID.Hex())
-	if err := os.Mkdir(req.Dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
-		return nil, workspaceFailure("the turn's private directory cannot be made", err)
-	}
-	defer func() {
-		if err != nil {
-			_ = os.RemoveAll(req.Dir)
-		}
-	}()
-	if req.Images, err = drawPictures(req.Dir, t.Input.Items); err != nil {
+	caps := r.Adapter.Capabilities()
+	files, err := pictures(&caps, r.Adapter.Name(), t.Input.Items)
+	if err != nil {
 		return nil, err
 	}
+	req.Images = pathsIn(req.Dir, files)
 	var inv *agent.Invocation
 	var parser agent.Parser
 	err = h.asked(r, "prepare", func() (err error) {
 		if err := r.Adapter.Validate(req); err != nil {
 			return err
 		}
-		inv, err = r.Adapter.Invocation(req)
-		parser = r.Adapter.NewParser(req)
-		return err
+		if inv, err = r.Adapter.Invocation(req); err != nil {
+			return err
+		}
+		if parser = r.Adapter.NewParser(req); inv == nil || parser == nil {
+			return event.Fail(event.CLICrashed, "adapter "+r.Adapter.Name()+" says nothing to run")
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range inv.Files {
-		if f.Name != filepath.Base(f.Name) {
-			return nil, fmt.Errorf("adapter %s wants a file named %q", r.Adapter.Name(), f.Name)
-		}
-		if err := os.WriteFile(filepath.Join(req.Dir, f.Name), f.Data, 0o600); err != nil {
-			return nil, workspaceFailure("a file of the turn cannot be written", err)
-		}
+	dir, err := writeFiles(r, req, inv, append(files, inv.Files...))
+	if err != nil {
+		return nil, err
 	}
 	j := &job{
-		adapter: r.Adapter.Name(), request: req, invocation: inv, parser: parser, dir: req.Dir,
+		adapter: r.Adapter.Name(), request: req, invocation: inv, parser: parser, dir: dir,
 		marker: h.stateID + "/" + h.id.Hex() + "/" + t.ID.Hex(),
 	}
 	secret := h.secrets(&t.Settings.Agent)
@@ -172,6 +170,31 @@ func (h *Host) prepare(_ context.Context, ses *fold.Session, t *fold.Turn) (_ *j
 	}
 	j.redact = redact.New(append(hidden, inv.Secrets...)...)
 	return j, nil
+}
+
+// writeFiles makes the turn's private directory if something is to be in it or the
+// CLI is told of it, and returns it, "" when it was not made: two writes to a disk's
+// directories are most of a short turn's time.
+func writeFiles(r *RuntimeConfig, req *agent.Request, inv *agent.Invocation, files []agent.File) (dir string, err error) {
+	names := func(s string) bool { return strings.Contains(s, req.Dir) }
+	if len(files) == 0 && !slices.ContainsFunc(inv.Args, names) && !slices.ContainsFunc(inv.Env, names) && !names(string(inv.Stdin)) {
+		return "", nil
+	}
+	if err := os.Mkdir(req.Dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+		return "", workspaceFailure("the turn's private directory cannot be made", err)
+	}
+	for _, f := range files {
+		if f.Name == "" || f.Name != filepath.Base(f.Name) {
+			err = event.Fail(event.CLICrashed, fmt.Sprintf("adapter %s wants a file named %q, which is no plain name", r.Adapter.Name(), f.Name))
+		} else if werr := os.WriteFile(filepath.Join(req.Dir, f.Name), f.Data, 0o600); werr != nil {
+			err = workspaceFailure("a file of the turn cannot be written", werr)
+		}
+		if err != nil {
+			_ = os.RemoveAll(req.Dir)
+			return "", err
+		}
+	}
+	return req.Dir, nil
 }
 
 // secrets resolves the variables that the agent's configuration takes from the

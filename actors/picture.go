@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -17,38 +16,28 @@ var pictureTypes = map[string]string{
 	"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp",
 }
 
-// pictures names the files that the pictures of some messages would become. It
-// refuses, naming the part, a picture that the adapter does not take and one that
-// does not come along as data: the host fetches nothing.
-func pictures(caps *agent.Capabilities, adapter string, items []*event.Item) ([]string, error) {
-	var names []string
-	err := eachPicture(items, func(param, from string) error {
+// pictures makes files of the pictures of some messages. It refuses, naming the
+// part, a picture that the adapter does not take and one that does not come along
+// as data: the host fetches nothing.
+func pictures(caps *agent.Capabilities, adapter string, items []*event.Item) (files []agent.File, err error) {
+	err = eachPicture(items, func(param, from string) error {
 		if !caps.Images {
 			return event.FailParam(event.Unsupported, param, fmt.Sprintf("adapter %s does not take pictures; send text only or use another adapter", adapter))
 		}
-		ending, _, err := pictureData(param, from)
-		names = append(names, pictureName(len(names), ending))
+		ending, data, err := pictureData(param, from)
+		files = append(files, agent.File{Name: fmt.Sprintf("picture-%d%s", len(files)+1, ending), Data: data})
 		return err
 	})
-	return names, err
+	return files, err
 }
 
-// drawPictures writes the pictures of some messages into dir and lists the files.
-func drawPictures(dir string, items []*event.Item) ([]string, error) {
-	var files []string
-	err := eachPicture(items, func(param, from string) error {
-		ending, data, err := pictureData(param, from)
-		if err != nil {
-			return err
-		}
-		file := filepath.Join(dir, pictureName(len(files), ending))
-		if err := os.WriteFile(file, data, 0o600); err != nil {
-			return workspaceFailure("a picture of the input cannot be written", err)
-		}
-		files = append(files, file)
-		return nil
-	})
-	return files, err
+// pathsIn are the files' paths in a directory.
+func pathsIn(dir string, files []agent.File) []string {
+	var paths []string
+	for _, f := range files {
+		paths = append(paths, filepath.Join(dir, f.Name))
+	}
+	return paths
 }
 
 func eachPicture(items []*event.Item, f func(param, from string) error) error {
@@ -64,8 +53,6 @@ func eachPicture(items []*event.Item, f func(param, from string) error) error {
 	}
 	return nil
 }
-
-func pictureName(n int, ending string) string { return fmt.Sprintf("picture-%d%s", n+1, ending) }
 
 // pictureData reads a data: URL of one of pictureTypes.
 func pictureData(param, from string) (ending string, data []byte, err error) {

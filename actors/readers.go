@@ -31,7 +31,19 @@ func (s *session) subscribe(c actor.Context, m *subscribe) {
 	switch {
 	case pos < 0:
 		pos = head
-	case pos > max(head, s.skipped):
+	case pos > head && pos <= s.skipped:
+		// Seen before the crash: it reads on behind what is just being stored.
+		g := s.group(nil)
+		g.then = append(g.then, func(c actor.Context, err error) {
+			if err != nil {
+				m.reply <- answer[*Subscription]{err: err}
+				return
+			}
+			s.subscribe(c, m)
+		})
+		s.flush(c)
+		return
+	case pos > head:
 		m.reply <- answer[*Subscription]{err: event.Fail(event.CursorNotFound, "this cursor was never issued for the session")}
 		return
 	case s.claimed(pos):

@@ -9,11 +9,13 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// newSystem starts an actor system that logs through ours and measures nothing.
+// newSystem starts an actor system that logs through ours and measures nothing. The
+// library counts dead letters in a goroutine that it leaves behind for as long as
+// the interval is.
 func newSystem(l *slog.Logger) *actor.ActorSystem {
 	return actor.NewActorSystem(
 		actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(quietHandler{l.Handler()}) }),
-		actor.WithDeadLetterRequestLogging(false),
+		actor.WithDeadLetterRequestLogging(false), actor.WithDeadLetterThrottleInterval(time.Millisecond),
 	)
 }
 
@@ -33,11 +35,20 @@ func (h *Host) rootProps(make func() actor.Actor) *actor.Props {
 	return actor.PropsFromProducer(make, actor.WithSupervisor(stopOnPanic), actor.WithGuardian(stopOnPanic), actor.WithReceiverMiddleware(h.guard(false)))
 }
 
-// guard recovers a panic in a Receive. The panic value is logged, the message is
-// not: it may hold a prompt.
+// crasher is an actor that has something to do before it stops of a panic: it
+// sees to its end itself.
+type crasher interface{ crash(actor.Context) }
+
+// guard recovers a panic in a Receive. With stop the actor is over: it stops, or is
+// told if it is a crasher; a plain one gets no further message but the library's
+// own. The panic value is logged, the message is not: it may hold a prompt.
 func (h *Host) guard(stop bool) actor.ReceiverMiddleware {
 	return func(next actor.ReceiverFunc) actor.ReceiverFunc {
+		over := false // this actor's alone: props are made for each spawn
 		return func(c actor.ReceiverContext, env *actor.MessageEnvelope) {
+			if over && !systemMessage(env.Message) {
+				return
+			}
 			defer func() {
 				r := recover()
 				if r == nil {
@@ -45,11 +56,39 @@ func (h *Host) guard(stop bool) actor.ReceiverMiddleware {
 				}
 				h.log.Error("actor crashed", "actor", c.Self().GetId(), "panic", fmt.Sprint(r), "stack", string(debug.Stack()))
 				h.stats.crashes.Add(1)
-				if ctx, ok := c.(actor.Context); ok && stop {
+				ctx, ok := c.(actor.Context)
+				if !ok || !stop {
+					return
+				}
+				if a, ok := c.Actor().(crasher); ok && !over {
+					over = !h.tried(func() { a.crash(ctx) })
+				} else {
+					over = true
+				}
+				if over {
 					ctx.Stop(ctx.Self())
 				}
 			}()
 			next(c, env)
 		}
 	}
+}
+
+// tried reports whether f came to its end.
+func (h *Host) tried(f func()) (ok bool) {
+	defer func() {
+		if r := recover(); r != nil {
+			h.log.Error("crash handler crashed", "panic", fmt.Sprint(r), "stack", string(debug.Stack()))
+		}
+	}()
+	f()
+	return true
+}
+
+func systemMessage(m any) bool {
+	switch m.(type) {
+	case *actor.Started, *actor.Stopping, *actor.Stopped, *actor.Terminated:
+		return true
+	}
+	return false
 }

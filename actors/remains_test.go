@@ -22,6 +22,12 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv(victimVar); dir != "" {
 		os.Exit(victim(dir))
 	}
+	if os.Getenv(subreaperVar) != "" { // as a server is; the tests hold both ways
+		if err := process.BecomeSubreaper(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
 	base := descriptors()
 	code := m.Run()
 	if code == 0 {
@@ -29,6 +35,8 @@ func TestMain(m *testing.M) {
 	}
 	os.Exit(code)
 }
+
+const subreaperVar = "ACTORS_TEST_SUBREAPER"
 
 func judgeRemains(base int) int {
 	if err := goleak.Find(); err != nil {

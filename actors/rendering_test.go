@@ -12,11 +12,16 @@ import (
 	"github.com/agenthost/agenthost/actors/fold"
 )
 
-// frames renders a batch as a wire would: one line of JSON an event, with the
+// frames renders a batch as a wire would: a line an event, JSON with the
 // view of a lifecycle event, its turn's items included.
 func frames(b *fold.Batch) *fold.Frames {
 	f := &fold.Frames{}
 	for i, ev := range b.Events {
+		if ev.Body == nil && b.View(i) == nil { // most of a flood
+			f.Buf = fmt.Appendf(f.Buf, "%d %d %s %s %s %d %d %q\n", ev.Seq, ev.At, ev.Kind, ev.Turn, ev.Item, ev.Index, ev.Step, ev.Text)
+			f.Ends = append(f.Ends, len(f.Buf))
+			continue
+		}
 		line := struct {
 			Event event.Event
 			View  *fold.View    `json:",omitempty"`

@@ -94,10 +94,11 @@ func (h *Host) admissible(s *spec.Session, in *spec.NewInput) error {
 		req.Prompt = "-"
 	}
 	if in != nil {
-		// Only told that there are some: what a turn gets is decoded when it runs.
-		if req.Images, err = pictures(&caps, r.Adapter.Name(), in.Items); err != nil {
+		files, err := pictures(&caps, r.Adapter.Name(), in.Items)
+		if err != nil {
 			return err
 		}
+		req.Images = pathsIn(req.Dir, files) // where, is known when the turn runs
 	}
 	return h.asked(r, "validate", func() error {
 		if err := r.Adapter.Validate(req); err != nil || in == nil {

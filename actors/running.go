@@ -1,6 +1,8 @@
 package actors
 
 import (
+	"slices"
+
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/queue"
 	"github.com/agenthost/agenthost/actors/store"
@@ -83,6 +85,7 @@ func (s *session) took(c actor.Context, m *turnEvents) {
 		return
 	}
 	g := s.group(nil)
+	g.batch.Events = slices.Grow(g.batch.Events, len(m.events))
 	for _, ev := range m.events {
 		ev.Turn = m.turn
 		if end, ok := ev.Body.(*event.End); ok {

@@ -49,8 +49,8 @@ type session struct {
 	forget map[event.ID][]chan answer[struct{}] // open turns to forget at their end, and who asked
 	claims []claim
 
-	// skipped is the number of the Skipped event that this actor began with: a
-	// reader may come with any cursor up to it before it is published.
+	// skipped is the number of the Skipped event that this actor began with. A reader
+	// may come with a cursor below it before it is stored.
 	skipped int64
 
 	lastCheckpoint int64
@@ -69,6 +69,7 @@ type session struct {
 	pause       time.Duration // before the next retry
 	retryDue    bool
 	failure     error // why it is broken
+	dead        bool  // it panicked; see crash
 }
 
 func newSession(h *Host, id event.ID, supervisor *actor.PID, origin origin) *session {
@@ -104,13 +105,17 @@ func (s *session) reset() {
 }
 
 func (s *session) Receive(c actor.Context) {
+	if s.dead {
+		s.fallen(c)
+		return
+	}
 	switch m := c.Message().(type) {
 	case *actor.Started:
 		if s.epoch == 0 {
 			s.load(c)
 		}
 	case *actor.Stopping:
-		s.stopping()
+		s.close(event.Fail(event.ShuttingDown, "the server stopped before it could answer"))
 	case *unsubscribe:
 		s.unsubscribe(c)
 	case *actor.Terminated:
@@ -243,15 +248,15 @@ func (s *session) always(c actor.Context) {
 	}
 }
 
-// stopping ends what the actor owns: clocks, readers, and the wait of everyone
-// who asked.
-func (s *session) stopping() {
+// close ends what the actor owns: clocks, readers, and the wait of everyone who
+// asked.
+func (s *session) close(why error) {
 	s.idle.stop()
 	s.retry.stop()
 	s.ring.close(event.Fail(event.ShuttingDown, "the session was closed; come back with the last cursor"))
 	s.host.stats.subscribers.Add(int64(-s.subs))
 	s.subs = 0
-	s.abandon(event.Fail(event.ShuttingDown, "the server stopped before it could answer"))
+	s.abandon(why)
 }
 
 // check refuses a principal that does not own the session, in the words of an

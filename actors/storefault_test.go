@@ -3,6 +3,7 @@ package actors_test
 import (
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/spec"
@@ -40,9 +41,11 @@ func TestFullDiskLosesNothingAccepted(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	st := &faulty{Store: memory.New()}
-	h := startedIn(t, dir, quick(), st)
+	l := quick()
+	l.InterruptGrace = 1200 * time.Millisecond
+	h := startedIn(t, dir, l, st)
 	gate := gateIn(t)
-	// It ignores signals, so that the store is back before it is gone.
+	// It ignores signals: when the store is first asked again, it still runs.
 	p := create(t, h, "trap '' INT TERM; "+blocker(gate)+"; while :; do echo on; sleep 0.01; done")
 	ses, running := p.Session.ID, p.Turns[0].ID
 	follow(t, h, ses, 0, spoke(running))

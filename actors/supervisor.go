@@ -34,12 +34,11 @@ type (
 	// restful says that the session has nothing to do. Reply: *passivate, unless
 	// the supervisor has messages for it.
 	restful struct{ session event.ID }
+	// crashed says that a session's actor panicked. Reply: *passivate.
+	crashed struct{ session event.ID }
 	// sessionGone says that a session's actor stopped, in its place behind what
 	// that actor sent.
-	sessionGone struct {
-		who     *actor.PID
-		crashed bool // it stopped without having been told to
-	}
+	sessionGone struct{ who *actor.PID }
 	// awake says that a passivate came too late.
 	awake struct{ session event.ID }
 	// drain stops granting; done is closed when nothing runs any more and every
@@ -78,6 +77,7 @@ type registration struct {
 	// resting says that the actor was told to passivate; messages wait in held
 	// until it has stopped or answered awake.
 	resting bool
+	crashed bool
 	held    []any
 }
 
@@ -123,14 +123,19 @@ func (s *supervisor) Receive(c actor.Context) {
 		s.stay(c, m.session)
 	case *actor.Terminated:
 		// It overtook what the session sent before it stopped.
-		crash := false
 		if id, ok := s.byPID[m.Who.GetId()]; ok {
-			crash = !s.sessions[id].resting
-			s.sessions[id].resting = true
+			r := s.sessions[id]
+			r.crashed = r.crashed || !r.resting
+			r.resting = true
 		}
-		c.Send(c.Self(), &sessionGone{m.Who, crash})
+		c.Send(c.Self(), &sessionGone{m.Who})
+	case *crashed:
+		if r := s.sessions[m.session]; r != nil && !r.crashed {
+			r.crashed, r.resting = true, true
+			c.Send(r.pid, &passivate{})
+		}
 	case *sessionGone:
-		s.gone(c, m.who, m.crashed)
+		s.gone(c, m.who)
 	case *revive:
 		delete(s.revivals, m.session)
 		s.deliver(c, m.session, &wake{}, fromStore)
@@ -197,7 +202,7 @@ func (s *supervisor) stay(c actor.Context, id event.ID) {
 // gone forgets a stopped session actor, takes back the slots it held and asked
 // for, and wakes the session again if messages came for it meanwhile or if it
 // crashed: its queued turns wait for nothing else.
-func (s *supervisor) gone(c actor.Context, who *actor.PID, crashed bool) {
+func (s *supervisor) gone(c actor.Context, who *actor.PID) {
 	id, ok := s.byPID[who.GetId()]
 	if !ok {
 		return
@@ -210,7 +215,7 @@ func (s *supervisor) gone(c actor.Context, who *actor.PID, crashed bool) {
 			delete(s.holders, turn)
 		}
 	}
-	if crashed {
+	if r.crashed {
 		s.reviveLater(c, id)
 	} else {
 		delete(s.crashes, id)

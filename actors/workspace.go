@@ -77,15 +77,20 @@ func within(dir, path string) bool {
 	return path == dir || strings.HasPrefix(path, dir+string(filepath.Separator))
 }
 
-// private reports whether the session's workspace is the host's to make and
-// remove.
-func (h *Host) private(s *spec.Session) bool {
-	return s.Environment.Workspace == filepath.Join(h.cfg.stateDir, "workspaces", s.ID.Hex())
+// workspace is where the session works now. A private one is where the state
+// directory is, which may have been moved since the session was made; no caller can
+// have named it, because the session's id is in it.
+func (h *Host) workspace(s *spec.Session) (dir string, private bool) {
+	dir = s.Environment.Workspace
+	if strings.HasSuffix(filepath.ToSlash(dir), "/workspaces/"+s.ID.Hex()) {
+		return filepath.Join(h.cfg.stateDir, "workspaces", s.ID.Hex()), true
+	}
+	return dir, false
 }
 
 func (h *Host) workspaceReady(s *spec.Session) error {
-	dir := s.Environment.Workspace
-	if h.private(s) {
+	dir, private := h.workspace(s)
+	if private {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return workspaceFailure("the session's private workspace cannot be made", err)
 		}
@@ -111,10 +116,14 @@ func workspaceFailure(what string, err error) *event.Failure {
 
 // removeWorkspace removes a session's private workspace.
 func (h *Host) removeWorkspace(s *spec.Session) {
-	if s == nil || !h.private(s) {
+	if s == nil {
 		return
 	}
-	if err := os.RemoveAll(s.Environment.Workspace); err != nil {
+	dir, private := h.workspace(s)
+	if !private {
+		return
+	}
+	if err := os.RemoveAll(dir); err != nil {
 		h.log.Warn("workspace could not be removed", "session", s.ID, "error", err)
 	}
 }

@@ -7,6 +7,7 @@
 //   - standin: stand-in CLIs that speak a real CLI's output dialect with that
 //     mind and no provider, replay recordings, or show one failure mode;
 //   - tools: the pinned real CLIs and SDKs, and where they are installed;
+//   - drift: what those SDKs have and docs/openapi.json has not;
 //   - cmd/fake, cmd/provider: small binaries of standin and provider.
 //
 // Nothing here imports another package of this module outside fakes.

@@ -8,6 +8,7 @@ import (
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/wires/agents"
 	"github.com/agenthost/agenthost/wires/call"
+	"github.com/agenthost/agenthost/wires/files"
 	"github.com/agenthost/agenthost/wires/responses"
 )
 
@@ -15,6 +16,7 @@ import (
 type Host interface {
 	agents.Engine
 	responses.Engine
+	files.Engine
 	Stats() actors.Stats
 	StoreErr() error
 	Runtimes(ctx context.Context) []actors.Runtime
@@ -41,16 +43,19 @@ type handlers struct {
 	sendEvent, streamEvents, listItems, listTurns, getTurn, listTurnItems       call.Handler
 	createResponse, getResponse, deleteResponse, cancelResponse, listInputItems call.Handler
 	listModels, getModel                                                        call.Handler
+	createFile, listFiles, getFile, downloadFile, deleteFile                    call.Handler
 }
 
 func wireHandlers(h Host, c *Config) *handlers {
 	a := agents.New(h, agents.Options{Hosted: c.Hosted})
 	r := responses.New(h, responses.Options{Adapters: c.Adapters, Started: time.Now().Unix(), CancelWait: c.CancelWait})
+	f := files.New(h)
 	return &handlers{
 		createAgent: a.CreateAgent, listAgents: a.ListAgents, getAgent: a.GetAgent, updateAgent: a.UpdateAgent, deleteAgent: a.DeleteAgent,
 		createSession: a.CreateSession, listSessions: a.ListSessions, getSession: a.GetSession, updateSession: a.UpdateSession, deleteSession: a.DeleteSession,
 		sendEvent: a.SendEvents, streamEvents: a.StreamEvents, listItems: a.ListItems, listTurns: a.ListTurns, getTurn: a.GetTurn, listTurnItems: a.ListTurnItems,
 		createResponse: r.Create, getResponse: r.Retrieve, deleteResponse: r.Delete, cancelResponse: r.Cancel, listInputItems: r.InputItems,
 		listModels: r.ModelsList, getModel: r.ModelsRetrieve,
+		createFile: f.Create, listFiles: f.List, getFile: f.Retrieve, downloadFile: f.Content, deleteFile: f.Delete,
 	}
 }

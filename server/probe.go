@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/agenthost/agenthost/actors/agent"
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/wires/apierr"
 	"github.com/agenthost/agenthost/wires/call"
@@ -12,7 +13,7 @@ import (
 func size(n int) string { return strconv.Itoa(n) + " bytes" }
 
 type status struct {
-	Status string `json:"status"`
+	Status string `json:"status" enum:"ok,ready,not ready"`
 	// Why lists what keeps the host from taking work.
 	Why []string `json:"why,omitempty"`
 }
@@ -60,7 +61,7 @@ func (s *Server) readMetrics(c *call.Call) {
 type runtime struct {
 	ID           string     `json:"id"`
 	Name         string     `json:"name"`
-	Object       string     `json:"object"`
+	Object       string     `json:"object" enum:"agent.runtime"`
 	Aliases      []string   `json:"aliases"`
 	Binary       string     `json:"binary"`
 	Installed    bool       `json:"installed"`
@@ -71,11 +72,16 @@ type runtime struct {
 	Driver       string     `json:"driver"`
 	Home         string     `json:"home"`
 	Permissions  string     `json:"permissions"`
-	Confinement  string     `json:"confinement"`
+	Confinement  string     `json:"confinement" enum:"none,cli"`
 	AuthPresent  bool       `json:"auth_env_present"`
 	InstallSteps [][]string `json:"install_steps"`
 	Implemented  bool       `json:"implemented"`
 	Default      bool       `json:"default"`
+}
+
+// Variants implements openapi.Variants.
+func (runtime) Variants() map[string][]any {
+	return map[string][]any{"capabilities": {agent.Capabilities{}}}
 }
 
 type list[T any] struct {

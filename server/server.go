@@ -60,6 +60,7 @@ type Server struct {
 	table   []route
 	metrics *metrics
 	groups  map[group]bool
+	openAPI openAPI
 
 	loopback atomic.Bool // of the listener
 	stopping atomic.Bool

@@ -88,6 +88,7 @@ var helpers = map[string]func() int{
 	"threads":    helpThreads,
 	"lastlines":  helpLastLines,
 	"mainthread": helpMainThread,
+	"headless":   helpHeadless,
 }
 
 // helper is a Spec that runs the test binary as one of them.
@@ -246,7 +247,7 @@ func atoi(t testing.TB, s string) int {
 const byteText = "über\ngrößer\n\nend"
 
 func init() {
-	if os.Getenv(helperVar) == "mainthread" {
+	if name := os.Getenv(helperVar); name == "mainthread" || name == "headless" {
 		runtime.LockOSThread() // init and main run in the main thread
 	}
 }
@@ -267,6 +268,24 @@ func helpMainThread() int {
 	}
 	p.Sweep(context.Background())
 	return 0
+}
+
+// helpHeadless ends its first thread and lives on in the others.
+func helpHeadless() int {
+	if unix.Gettid() != os.Getpid() {
+		return 1
+	}
+	said := make(chan struct{})
+	go func() {
+		fmt.Println(os.Getpid())
+		_, _ = os.Stdout.Close(), os.Stderr.Close()
+		close(said)
+		time.Sleep(time.Minute)
+		os.Exit(0)
+	}()
+	<-said
+	_, _, _ = unix.RawSyscall(unix.SYS_EXIT, 0, 0, 0)
+	return 1
 }
 
 func helpBytes() int {

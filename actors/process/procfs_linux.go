@@ -13,9 +13,14 @@ type entry struct {
 	pid, ppid, pgrp, session int
 	start                    uint64 // ticks since boot: with the pid the process's identity
 	state                    byte
+	threads                  int
 }
 
-func (e *entry) dead() bool { return e.state == 'Z' || e.state == 'X' || e.state == 'x' }
+// dead says that all of the process has ended. A first thread that ended alone
+// looks like a zombie while the others live on, or are still being torn down.
+func (e *entry) dead() bool {
+	return (e.state == 'Z' || e.state == 'X' || e.state == 'x') && e.threads <= 1
+}
 
 // stat reads one process; false if there is none.
 func stat(pid int) (entry, bool) {
@@ -32,7 +37,7 @@ func parseStat(p []byte) (e entry, ok bool) {
 	if e.pid, ok = number(bytes.TrimSpace(p[:open])); !ok {
 		return e, false
 	}
-	// Behind the name: 3 state, 4 ppid, 5 pgrp, 6 session, ... 22 starttime.
+	// Behind the name: 3 state, 4 ppid, 5 pgrp, 6 session, ... 20 threads, 22 starttime.
 	rest := p[end+1:]
 	for field := 3; field <= 22; field++ {
 		rest = bytes.TrimLeft(rest, " ")
@@ -50,6 +55,8 @@ func parseStat(p []byte) (e entry, ok bool) {
 			e.pgrp, ok = number(word)
 		case 6:
 			e.session, ok = number(word)
+		case 20:
+			e.threads, ok = number(word)
 		case 22:
 			var n int
 			n, ok = number(word)
@@ -105,6 +112,9 @@ func scan() (list []entry, moved bool) {
 // may not be asked, or is dead.
 func marker(pid int) string {
 	env := readAll("/proc/" + strconv.Itoa(pid) + "/environ")
+	if len(env) == 0 {
+		env = environOfThreads(pid)
+	}
 	key := []byte(MarkerVar + "=")
 	for len(env) > 0 {
 		var kv []byte
@@ -114,6 +124,26 @@ func marker(pid int) string {
 		}
 	}
 	return ""
+}
+
+// environOfThreads asks the threads of a process whose first one has ended.
+func environOfThreads(pid int) []byte {
+	if e, ok := stat(pid); !ok || e.threads <= 1 {
+		return nil
+	}
+	tasks := "/proc/" + strconv.Itoa(pid) + "/task/"
+	dir, err := os.Open(tasks)
+	if err != nil {
+		return nil
+	}
+	names, _ := dir.Readdirnames(-1)
+	_ = dir.Close()
+	for _, name := range names {
+		if env := readAll(tasks + name + "/environ"); len(env) > 0 {
+			return env
+		}
+	}
+	return nil
 }
 
 // adopted lists children of our main thread, which is where the kernel puts

@@ -76,6 +76,30 @@ func TestSweepOfALivingLeader(t *testing.T) {
 	}
 }
 
+// A process whose first thread has ended looks like a zombie: the same state comes
+// for a moment when a program with many threads ends on a busy machine, and then
+// it cannot be reaped yet.
+func TestSweepFindsAProcessWithoutItsFirstThread(t *testing.T) {
+	t.Parallel()
+	spec := sh(`setsid "$SELF" & exit 0`)
+	spec.Env = append(spec.Env, helperVar+"=headless", "SELF="+os.Args[0])
+	spec.DrainGrace = patience
+	r := start(t, spec)
+	pid := atoi(t, r.first(t))
+	r.wait(t)
+	eventually(t, "without its first thread", func() bool {
+		e, ok := stat(pid)
+		return ok && e.state == 'Z'
+	})
+	if n := r.Sweep(t.Context()); n != 1 || running(pid) {
+		t.Errorf("killed %d, running %v", n, running(pid))
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+	if _, there := stat(pid); there && subreaper.Load() {
+		t.Error("not reaped")
+	}
+}
+
 // A tool shell in a session of its own and without our marker is known by its
 // parent, as long as that is asked before it dies.
 func TestTheTreeIsRecordedBeforeTheFirstSignal(t *testing.T) {
@@ -387,7 +411,7 @@ func TestParseStat(t *testing.T) {
 	t.Parallel()
 	good := "12 (a) b) ()) S 3 4 5 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 9876 100 1"
 	e, ok := parseStat([]byte(good))
-	if want := (entry{12, 3, 4, 5, 9876, 'S'}); !ok || e != want {
+	if want := (entry{12, 3, 4, 5, 9876, 'S', 1}); !ok || e != want {
 		t.Errorf("%+v %v", e, ok)
 	}
 	for i := range strings.Index(good, "9876") {

@@ -7,6 +7,20 @@
 // whose answer was lost may be repeated as it was: the second one is answered
 // like the first.
 //
+// # Numbers are never used twice
+//
+// A commit without Durable has reached the kernel, so the death of the process
+// takes nothing; a crash of the machine may take events that readers have seen. So
+// each session has a mark, Session.Reserved, ahead of all numbers given out: the
+// commit that reaches it is synced, once in a million events, and moves it. After
+// such a crash the sessions are Uncertain until their owner commits a Skipped event
+// with the mark's number, and goes on above it. The doubt is kept with the session
+// and not with the opening, for a store may be opened and closed before its owner
+// has come to every session. What is given up: a session that lost nothing skips
+// as well, for nobody can tell.
+//
+// # Calls
+//
 // Done callbacks run on the store's own goroutine, in the order of the commits
 // of a session; they may not block. (A store that was closed answers in the
 // caller's goroutine.) Every other method blocks and is called from

@@ -1,6 +1,8 @@
 package acceptance
 
 import (
+	"bytes"
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -58,9 +60,29 @@ func TestRealCLIConversation(t *testing.T) {
 					other = askResponses
 				}
 				completed(t, other(t, r, adapter, turns[len(turns)-1], "What did I ask you to remember?"), "heron")
+				if own := r.conversations(first.session); len(own) != len(turns)+1 || len(slices.Compact(own)) != 1 {
+					t.Errorf("the CLI's own conversations, a turn each: %v; want one, resumed", own)
+				}
 			})
 		}
 	})
+}
+
+// conversations are the CLI's own ids of the conversation that each turn of a
+// session was part of.
+func (r *cliRig) conversations(session string) []string {
+	r.t.Helper()
+	var out []string
+	for line := range bytes.Lines(r.dump(session)) {
+		var e struct{ Kind, Text string }
+		if err := json.Unmarshal(line, &e); err != nil {
+			r.t.Errorf("line of the dump: %v: %s", err, clip(line))
+		}
+		if e.Kind == "native_session" {
+			out = append(out, e.Text)
+		}
+	}
+	return out
 }
 
 func completed(t *testing.T, turn *told, text string) {
@@ -160,7 +182,7 @@ func TestRealCLICancelMidCommand(t *testing.T) {
 		if turn.status != "cancelled" {
 			t.Errorf("the response: %+v", turn)
 		}
-		r.Clean(3 * time.Second)
+		r.Clean(20 * time.Second)
 
 		session := r.http.ok("POST", "/v1/agents/sessions", sessionBody(adapter, "[[shell: tail -f /dev/null]]")).str("id")
 		events := r.http.events(session, "?after=0")
@@ -172,7 +194,7 @@ func TestRealCLICancelMidCommand(t *testing.T) {
 		if !slices.Equal(o.ends(), []string{"cancelled"}) {
 			t.Errorf("turns ended %v", o.ends())
 		}
-		r.Clean(3 * time.Second)
+		r.Clean(20 * time.Second)
 		after := toldBySession(t, r, strings.TrimPrefix(session, "agsess_"))
 		completed(t, askAgents(t, r, adapter, after, "[[say: all well]]"), "all well")
 	})

@@ -96,10 +96,10 @@ func TestManyReadersOfALongTurnSeeTheSameBytes(t *testing.T) {
 	r := newRig(t, limit("journal_max_bytes", "512MiB"), limit("max_subscribers", readers),
 		streamKey("write_timeout", "5s"), streamKey("heartbeat", "1h"))
 	session := r.http.session("claude-code")
-	// Another session holds no slot; the turn waits for its readers by itself.
-	r.http.say(session, "tag:long [[wait: 1500]] "+fmt.Sprintf("[[events: %d 40 0 100]]", deltas))
-	first := r.http.turns(session)
-	turn, _ := at(first, 0, "id").(string)
+	// The readers come while a first turn keeps the long one waiting.
+	r.http.say(session, "tag:first [[wait: 2000]] [[say: your turn]]")
+	r.http.say(session, fmt.Sprintf("tag:long [[events: %d 40 0 100]]", deltas))
+	turn, _ := at(r.http.turns(session), 1, "id").(string)
 	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Minute)
 	defer cancel()
 

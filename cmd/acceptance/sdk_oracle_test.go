@@ -24,7 +24,7 @@ func TestPythonSDK3290(t *testing.T) { t.Parallel(); pythonSDK(t, "3.29.0") }
 func TestJavaScriptSDKNewest(t *testing.T) {
 	t.Parallel()
 	node, sdk := javaScript(t)
-	oracle(t, 29, node, []string{"oracle.mjs"}, sdk)
+	oracle(t, 30, node, []string{"oracle.mjs"}, sdk)
 }
 
 func javaScript(t *testing.T) (program, env string) {
@@ -40,7 +40,7 @@ func javaScript(t *testing.T) (program, env string) {
 func pythonSDK(t *testing.T, version string) {
 	t.Helper()
 	python := tools.Need(t, "py-"+version+"/bin/python")
-	oracle(t, 35, python, []string{"-B", "oracle.py"})
+	oracle(t, 38, python, []string{"-B", "oracle.py"})
 }
 
 // The oracles are worth something only if they see what is wrong: a field that is

@@ -41,6 +41,7 @@ func options(cfg *config.Config, log *slog.Logger, stateDir string, runtimes []a
 			MaxItemBytes:       int(l.MaxItemBytes),
 			MaxOutputBytes:     int64(l.MaxOutputBytes),
 			JournalMaxBytes:    int64(l.JournalMaxBytes),
+			MaxFileBytes:       int64(cfg.MaxFileBytes),
 			MinAvailableMemory: max(uint64(l.MinAvailableMemory), 1), // 0 would be the default, not off
 		}),
 	}

@@ -22,7 +22,6 @@ var abxUnbuilt = map[string]string{
 	"ABX_SERVER_POLICY_FILE":        "",
 	"ABX_AGENTS_ALLOW_INSTALL":      "0",
 	"ABX_AGENTS_MAX_VAULTS":         "100",
-	"ABX_AGENTS_MAX_FILE_BYTES":     "10485760",
 	"ABX_AGENTS_MAX_ARTIFACT_BYTES": "10485760",
 	"ABX_AGENTS_ALLOW_PRIVATE_URLS": "0",
 	"ABX_AGENTS_WEBHOOK_ALLOW_HTTP": "0",
@@ -34,7 +33,7 @@ var abxUnbuilt = map[string]string{
 var abxRead = []string{
 	"ABX_SERVER_TOKEN", "ABX_SERVER_ENABLED_GROUPS", "ABX_AGENTS_PERSIST", "ABX_AGENTS_CONFIG",
 	"ABX_AGENTS_LOCK_DEFINITIONS", "ABX_AGENTS_ALLOW_COMMAND", "ABX_AGENTS_PASSTHROUGH_ENV",
-	"ABX_LLM_BASE_URL", "ABX_LLM_API_KEY",
+	"ABX_LLM_BASE_URL", "ABX_LLM_API_KEY", "ABX_AGENTS_MAX_FILE_BYTES",
 }
 
 // abxElsewhere are names of a server that can run beside us.
@@ -74,6 +73,7 @@ func (l *loader) abx() {
 			l.origins["agents."+key+".passthrough_env"] = origin{source: "variable ABX_AGENTS_PASSTHROUGH_ENV"}
 		}
 	}
+	l.abxFiles()
 	l.abxAgents()
 	l.abxUnknown()
 }
@@ -128,6 +128,21 @@ func (l *loader) abxSwitch(name string, apply func(bool)) {
 	default:
 		l.problems.add(Problem{Source: "variable " + name, Value: l.env[name], What: "is not 0 or 1", Remedy: "write 0 or 1"})
 	}
+}
+
+// abxFiles reads the largest file that is kept.
+func (l *loader) abxFiles() {
+	const name = "ABX_AGENTS_MAX_FILE_BYTES"
+	raw := l.env[name]
+	if raw == "" {
+		return
+	}
+	n, ok := ParseSize(raw)
+	if !ok || n < 1 {
+		l.problems.add(Problem{Source: "variable " + name, Value: raw, What: "is no size", Remedy: "write a number of bytes, such as 10485760"})
+		return
+	}
+	l.cfg.MaxFileBytes = n
 }
 
 // abxAgents reads the agents file of existing deployments.

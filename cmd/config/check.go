@@ -33,6 +33,9 @@ func (l *loader) check() {
 	l.checkRuntimes()
 	l.checkDefault()
 	l.checkUnbuilt()
+	if c.MaxFileBytes > c.Limits.MaxBodyBytes {
+		l.warn("variable ABX_AGENTS_MAX_FILE_BYTES: an upload also has to fit into a request; raise limits.max_body_bytes above it")
+	}
 	l.definitions()
 }
 

@@ -29,6 +29,9 @@ type Config struct {
 	LockDefinitions bool `yaml:"-"`
 	// Ephemeral keeps sessions in memory only; only ABX_AGENTS_PERSIST=0 sets it.
 	Ephemeral bool `yaml:"-"`
+	// MaxFileBytes is the largest file of /v1/files, 0 for the host's own bound; only
+	// ABX_AGENTS_MAX_FILE_BYTES sets it.
+	MaxFileBytes Size `yaml:"-"`
 	// File is the file that was read, "" without one.
 	File string `yaml:"-"`
 

@@ -126,6 +126,23 @@ func TestNamesOfExistingDeployments(t *testing.T) {
 	}
 }
 
+func TestLargestFileOfExistingDeployments(t *testing.T) {
+	t.Parallel()
+	const name = "ABX_AGENTS_MAX_FILE_BYTES"
+	c, warnings, err := load(t, "", nil, name+"=52428800", "AGENTHOST_LIMITS_MAX_BODY_BYTES=64MiB")
+	if err != nil || c.MaxFileBytes != 50<<20 || len(warnings) != 0 {
+		t.Errorf("%d %v %v", c.MaxFileBytes, warnings, err)
+	}
+	if _, warnings, err = load(t, "", nil, name+"=52428800"); err != nil || len(warnings) != 1 || !strings.Contains(warnings[0], "limits.max_body_bytes") {
+		t.Errorf("larger than a request: %v %v", warnings, err)
+	}
+	for _, bad := range []string{"0", "-1", "ten"} {
+		if _, _, err := load(t, "", nil, name+"="+bad); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+}
+
 func TestAgentsFileOfExistingDeployments(t *testing.T) {
 	t.Parallel()
 	c := good(t, "", nil, "ABX_AGENTS_CONFIG=testdata/reference.json")

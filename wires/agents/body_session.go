@@ -1,6 +1,9 @@
 package agents
 
-import "github.com/agenthost/agenthost/wires/openapi"
+import (
+	"github.com/agenthost/agenthost/wires/files"
+	"github.com/agenthost/agenthost/wires/openapi"
+)
 
 // sessionBody describes a session's creation, where other fields are left alone.
 // Adapter, Runtime and Model are names that existing deployments send.
@@ -77,8 +80,9 @@ func (messageBody) Variants() map[string][]any {
 }
 
 type partBody struct {
-	Type string `json:"type" need:"true" enum:"input_text"`
-	Text string `json:"text" need:"true"`
+	Type string `json:"type" need:"true" enum:"input_text,input_image,input_file"`
+	Text string `json:"text" doc:"of an input_text"`
+	files.RawPart
 }
 
 // eventsBody describes POST events: one of the two fields.
@@ -126,5 +130,6 @@ var (
 	eventsFields     = openapi.Names(eventsBody{})
 
 	cacheTimes = openapi.Words(cacheBody{}, "ttl")
+	partTypes  = openapi.Words(partBody{}, "type")
 	reviews    = openapi.Words(settingsBody{}, "review")
 )

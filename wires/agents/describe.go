@@ -32,6 +32,11 @@ func pageOf(name string, elements ...any) openapi.With {
 	return openapi.With{V: listObject{}, Name: name + "List", Field: "data", Variants: elements}
 }
 
+// deletionOf is the answer of a deletion.
+func deletionOf(name string, object openapi.Word) openapi.With {
+	return openapi.With{V: deletedObject{}, Name: name + "Deleted", Field: "object", Variants: []any{object}}
+}
+
 // Operations describes this wire's handlers by the ids of their operations.
 func Operations() map[string]openapi.Operation {
 	return map[string]openapi.Operation{
@@ -39,7 +44,7 @@ func Operations() map[string]openapi.Operation {
 		"agents.definitions.list":   {Summary: "List saved agents.", Query: call.PageQuery{}, Answer: pageOf("Agent", agentObject{})},
 		"agents.definitions.get":    {Summary: "Read a saved agent.", Answer: agentObject{}},
 		"agents.definitions.update": {Summary: "Change a saved agent. Sessions keep the copy they were made with.", Body: agentBody{}, MayBeEmpty: true, Answer: agentObject{}},
-		"agents.definitions.delete": {Summary: "Delete a saved agent.", Answer: deletedObject{}},
+		"agents.definitions.delete": {Summary: "Delete a saved agent.", Answer: deletionOf("Agent", "agent.deleted")},
 
 		"agents.sessions.create": {
 			Summary: "Create a session, with input a first turn.", Headers: creating{}, Body: sessionBody{}, Answer: sessionWire{},
@@ -48,7 +53,7 @@ func Operations() map[string]openapi.Operation {
 		"agents.sessions.list":   {Summary: "List sessions.", Query: sessionsQuery{}, Answer: pageOf("Session", sessionWire{})},
 		"agents.sessions.get":    {Summary: "Read a session.", Answer: sessionWire{}},
 		"agents.sessions.update": {Summary: "Change what the next turn of a session runs with.", Body: updateBody{}, MayBeEmpty: true, Answer: sessionWire{}},
-		"agents.sessions.delete": {Summary: "Delete a session; running work is cancelled first.", Answer: deletedObject{}},
+		"agents.sessions.delete": {Summary: "Delete a session; running work is cancelled first.", Answer: deletionOf("Session", "agent.session.deleted")},
 		"agents.sessions.send_event": {
 			Summary: "Send input to a session, or cancel its turns: all of it or nothing.", Headers: call.KeyHeader{}, Body: eventsBody{}, Status: 202,
 		},

@@ -11,11 +11,13 @@ import (
 	"github.com/agenthost/agenthost/actors/fold"
 	"github.com/agenthost/agenthost/actors/spec"
 	"github.com/agenthost/agenthost/wires/call"
+	"github.com/agenthost/agenthost/wires/files/filestest"
 )
 
 // fakeEngine keeps sessions as stories, which a test tells on; accepted input
 // waits until the test starts its turn.
 type fakeEngine struct {
+	filestest.Engine
 	t        testing.TB
 	mu       sync.Mutex
 	agents   []*spec.Agent

@@ -18,8 +18,12 @@ func (w *Wire) SendEvents(c *call.Call) {
 		c.Fail(err)
 		return
 	}
-	actions := readActions(f)
-	if err := f.fault(); err != nil {
+	actions, inputs := readActions(f)
+	err = f.fault()
+	if err == nil {
+		err = w.load(c, inputs...)
+	}
+	if err != nil {
 		// A stranger's session is as missing with a bad body as with a good one.
 		if _, missed := w.session(c); missed != nil {
 			err = missed
@@ -28,7 +32,7 @@ func (w *Wire) SendEvents(c *call.Call) {
 		return
 	}
 	if _, err := w.engine.Post(c.Context(), c.Principal, id, actions, c.Key()); err != nil {
-		c.Fail(missing(err, event.SessionNotFound, "session", c.Param("session_id")))
+		c.Fail(missing(named(err, inputs), event.SessionNotFound, "session", c.Param("session_id")))
 		return
 	}
 	c.Empty(202)

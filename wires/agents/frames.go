@@ -43,6 +43,16 @@ type itemFrame struct {
 	Item        any    `json:"item"`
 }
 
+type itemDoneFrame struct {
+	frameHead
+	turnPlace
+	OutputIndex int64 `json:"output_index"`
+	Item        any   `json:"item"`
+}
+
+// Variants implements openapi.Variants.
+func (itemDoneFrame) Variants() map[string][]any { return map[string][]any{"item": items()} }
+
 // Variants implements openapi.Variants.
 func (itemFrame) Variants() map[string][]any { return map[string][]any{"item": items()} }
 
@@ -111,7 +121,7 @@ func streamed() map[string]any {
 		"agent.session.turn.failed":                       turnEndFrame{},
 		"agent.session.turn.cancelled":                    turnEndFrame{},
 		"agent.session.turn.item.added":                   itemFrame{},
-		"agent.session.turn.item.done":                    itemFrame{},
+		"agent.session.turn.item.done":                    itemDoneFrame{},
 		"agent.session.turn.content_part.added":           contentPartFrame{},
 		"agent.session.turn.content_part.done":            contentPartFrame{},
 		"agent.session.turn.output_text.delta":            textDeltaFrame{},

@@ -60,7 +60,7 @@ func answerList[T any](c *call.Call, list []T, more bool, err error, object func
 type deletedObject struct {
 	ID      string `json:"id"`
 	Deleted bool   `json:"deleted"`
-	Object  string `json:"object" enum:"agent.deleted,agent.session.deleted"`
+	Object  string `json:"object"`
 }
 
 // missing makes every way of naming nothing (unknown, foreign, malformed) the same

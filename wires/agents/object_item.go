@@ -67,7 +67,7 @@ type webSearchItem struct {
 }
 
 type searchAction struct {
-	Queries []string `json:"queries"`
+	Queries []string `json:"queries" null:"true"`
 	Query   *string  `json:"query"`
 	Type    string   `json:"type" enum:"search"`
 }

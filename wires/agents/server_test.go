@@ -72,6 +72,7 @@ func serve(t *testing.T, o Options) *service {
 				return
 			}
 			h(c)
+			checkAnswer(t, route, ctx)
 		})
 	}
 	ln := fasthttputil.NewInmemoryListener()

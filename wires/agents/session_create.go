@@ -19,12 +19,16 @@ func (w *Wire) CreateSession(c *call.Call) {
 		c.Fail(err)
 		return
 	}
-	n, stream := w.readSession(f)
+	n, in, stream := w.readSession(f)
 	if err := f.fault(); err != nil {
 		c.Fail(err)
 		return
 	}
 	a, err := w.agentFor(c, f)
+	if err == nil && in != nil {
+		n.Input = in.NewInput
+		err = w.load(c, in)
+	}
 	if err != nil {
 		c.Fail(err)
 		return
@@ -35,7 +39,7 @@ func (w *Wire) CreateSession(c *call.Call) {
 	}
 	posted, err := w.engine.CreateSession(c.Context(), c.Principal, n)
 	if err != nil {
-		c.Fail(err)
+		c.Fail(named(err, []*said{in}))
 		return
 	}
 	if !stream {
@@ -51,7 +55,7 @@ func (w *Wire) CreateSession(c *call.Call) {
 }
 
 // readSession reads everything but the agent.
-func (w *Wire) readSession(f *fields) (n *spec.NewSession, stream bool) {
+func (w *Wire) readSession(f *fields) (n *spec.NewSession, in *said, stream bool) {
 	n = &spec.NewSession{Environment: w.readEnvironment(f)}
 	set(&n.Metadata, f.metadata("metadata"))
 	set(&stream, read[bool](f, "stream"))
@@ -65,13 +69,13 @@ func (w *Wire) readSession(f *fields) (n *spec.NewSession, stream bool) {
 	}
 	switch kind := n.Environment.Type; {
 	case f.given("input"):
-		n.Input = readInput(f, "input")
+		in = readInput(f, "input")
 	case kind == spec.EnvNone:
 		f.invalid("input", "is required when the environment is none")
 	case stream && kind != spec.EnvSelfHosted:
 		f.invalid("input", "is required to stream a session in this environment")
 	}
-	return n, stream
+	return n, in, stream
 }
 
 // agentFor is the agent that a new session gets its copy of: the one of agent_id,

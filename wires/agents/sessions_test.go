@@ -175,7 +175,7 @@ func TestInputsThatCannotBeAskedAreRefused(t *testing.T) {
 		{`[{"role":"user","content":[{"type":"input_text"}]}]`, "invalid_request", "input[0].content[0].text"},
 		{`[{"role":"user","content":[{"type":"input_text","text":""}]}]`, "invalid_request", "input"},
 		{`[{"role":"user","content":[{"type":"output_text","text":"x"}]}]`, "invalid_request", "input[0].content[0].type"},
-		{`[{"role":"user","content":[{"type":"input_text","text":"x"},{"type":"input_image","image_url":"https://x"}]}]`, "agents.unsupported", "input[0].content[1].type"},
+		{`[{"role":"user","content":[{"type":"input_text","text":"x"},{"type":"input_image","image_url":"https://x"}]}]`, "agents.unsupported", "input[0].content[1]"},
 		{`[{"type":"reasoning","role":"user","content":"x"}]`, "invalid_request", "input[0].type"},
 	} {
 		s.do("POST", "/agents/sessions", `{"agent":{"model":"codex"},"input":`+c.input+`}`).refused(400, c.code, c.param)

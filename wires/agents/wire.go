@@ -8,11 +8,13 @@ import (
 	"github.com/agenthost/agenthost/actors/fold"
 	"github.com/agenthost/agenthost/actors/spec"
 	"github.com/agenthost/agenthost/wires/call"
+	"github.com/agenthost/agenthost/wires/files"
 )
 
 // Engine is what the wire needs of the host. Errors for the caller are
 // *event.Failure; owner is the principal whose records are looked at.
 type Engine interface {
+	files.Source
 	CreateSession(ctx context.Context, owner string, n *spec.NewSession) (*call.Posted, error)
 	Post(ctx context.Context, owner string, session event.ID, actions []spec.Action, key *spec.Key) (*call.Posted, error)
 	UpdateSession(ctx context.Context, owner string, id event.ID, u *spec.Update) (*fold.Session, error)

@@ -25,7 +25,7 @@ type envelope struct {
 
 type detail struct {
 	Message string  `json:"message"`
-	Type    string  `json:"type"`
+	Type    string  `json:"type" enum:"invalid_request_error,authentication_error,permission_error,rate_limit_error,server_error"`
 	Param   *string `json:"param"`
 	Code    string  `json:"code"`
 	// Oldest is the oldest event id kept, when a cursor was trimmed away.

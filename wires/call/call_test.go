@@ -103,7 +103,12 @@ type thing struct {
 	Inner struct {
 		List []int `json:"list"`
 		On   bool  `json:"on"`
+		embedded
 	} `json:"inner"`
+}
+
+type embedded struct {
+	Deep int `json:"deep"`
 }
 
 func deep(n int) string {
@@ -137,6 +142,7 @@ func TestOddJSONIsReadAsDocumentedOrRefused(t *testing.T) {
 		{"list for object", `[1]`, "", "", "the request body does not have the right shape: expected an object, got array"},
 		{"fraction for integer", `{"count":1.5}`, "", "count", "expected an integer, got number"},
 		{"text for list", `{"inner":{"list":"x"}}`, "", "inner.list", "expected a list, got string"},
+		{"of an embedded struct", `{"inner":{"deep":"x"}}`, "", "inner.deep", "inner.deep does not have the right shape: expected an integer"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

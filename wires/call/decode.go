@@ -89,7 +89,7 @@ func Unmarshal(param string, b []byte, v any) error {
 	fresh := reflect.New(reflect.TypeOf(v).Elem()).Interface()
 	var mismatch *stdjson.UnmarshalTypeError
 	if errors.As(stdjson.Unmarshal(b, fresh), &mismatch) {
-		field = join(param, mismatch.Field)
+		field = join(param, jsonPath(reflect.TypeOf(v), mismatch.Field))
 		got, _, _ = strings.Cut(mismatch.Value, " ")
 		got = fmt.Sprintf(": expected %s, got %s", jsonKind(mismatch.Type), got)
 	}
@@ -97,6 +97,34 @@ func Unmarshal(param string, b []byte, v any) error {
 		return event.Fail(event.InvalidRequest, "the request body does not have the right shape"+got)
 	}
 	return event.FailParam(event.InvalidRequest, field, field+" does not have the right shape"+got)
+}
+
+// jsonPath takes the names of embedded structs, which are not in the JSON, out of
+// a field's path in a value of type t.
+func jsonPath(t reflect.Type, path string) string {
+	var out []string
+	for _, name := range strings.Split(path, ".") {
+		for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Array || t.Kind() == reflect.Map {
+			t = t.Elem()
+		}
+		if t.Kind() != reflect.Struct {
+			out = append(out, name)
+			continue
+		}
+		if f, ok := t.FieldByName(name); ok && f.Anonymous && f.Tag.Get("json") == "" {
+			t = f.Type
+			continue
+		}
+		out = append(out, name)
+		for i := range t.NumField() {
+			f := t.Field(i)
+			if tag, _, _ := strings.Cut(f.Tag.Get("json"), ","); tag == name {
+				t = f.Type
+				break
+			}
+		}
+	}
+	return strings.Join(out, ".")
 }
 
 func join(param, field string) string {

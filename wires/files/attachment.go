@@ -26,14 +26,13 @@ const (
 	maxText     = 256 << 10 // of one text file
 )
 
-// RawPart is a picture's or a file's part of a message as it was sent.
+// RawPart is what a picture's or a file's part of a message has beside its type.
 type RawPart struct {
-	Type     string `json:"type"`
-	ImageURL string `json:"image_url"`
-	FileID   string `json:"file_id"`
-	FileData string `json:"file_data"`
-	FileURL  string `json:"file_url"`
-	Filename string `json:"filename"`
+	ImageURL string `json:"image_url" doc:"of an input_image: a data: URL; only for agents that take pictures"`
+	FileID   string `json:"file_id" doc:"an upload, instead of image_url or file_data"`
+	FileData string `json:"file_data" doc:"of an input_file: base64, or a data: URL, of UTF-8 text"`
+	FileURL  string `json:"file_url" doc:"refused: this host fetches nothing"`
+	Filename string `json:"filename" doc:"of file_data"`
 }
 
 // Attachment is a picture or a file in a message. What it stands for becomes part
@@ -50,9 +49,21 @@ type Attachment struct {
 	text string   // its content, which is text
 }
 
-// ReadAttachment judges a part as far as it can be without an upload's content.
-func ReadAttachment(param string, p *RawPart) (*Attachment, error) {
-	a := &Attachment{Param: param, Picture: p.Type == InputImage}
+// Name is what the attachment is called where its content is left out.
+func (a *Attachment) Name() string {
+	switch {
+	case a.Picture:
+		return "picture"
+	case a.name == "":
+		return "file " + a.id.With(event.PrefixFile)
+	}
+	return "file " + a.name
+}
+
+// ReadAttachment judges a part of type kind as far as it can be without an
+// upload's content.
+func ReadAttachment(param, kind string, p *RawPart) (*Attachment, error) {
+	a := &Attachment{Param: param, Picture: kind == InputImage}
 	given := 0
 	for _, s := range []string{p.ImageURL, p.FileID, p.FileData, p.FileURL} {
 		if s != "" {
@@ -62,7 +73,7 @@ func ReadAttachment(param string, p *RawPart) (*Attachment, error) {
 	switch {
 	case a.Picture && (given != 1 || p.ImageURL == "" && p.FileID == ""):
 		return nil, event.FailParam(event.InvalidRequest, param, "a picture needs either image_url or file_id")
-	case given != 1 || p.ImageURL != "":
+	case !a.Picture && (given != 1 || p.ImageURL != ""):
 		return nil, event.FailParam(event.InvalidRequest, param, "a file needs either file_id or file_data")
 	case p.FileURL != "":
 		return nil, event.FailParam(event.Unsupported, param, "this host fetches nothing; send the file as file_data, or upload it and send its file_id")

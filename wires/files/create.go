@@ -14,9 +14,6 @@ import (
 	"github.com/agenthost/agenthost/wires/call"
 )
 
-// purposes are those callers may give. To this host a purpose is a label.
-var purposes = []string{"assistants", "batch", "evals", "fine-tune", "user_data", "vision"}
-
 // usualPurpose is that of an upload which names none.
 const usualPurpose = "user_data"
 
@@ -114,12 +111,7 @@ func eachPart(body []byte, boundary string, do func(*multipart.Part) error) erro
 
 // plain keeps the file of a JSON body.
 func (w *Wire) plain(c *call.Call) (*spec.File, error) {
-	var in struct {
-		Purpose      *string `json:"purpose"`
-		Filename     string  `json:"filename"`
-		Data         *string `json:"data"`
-		ExpiresAfter any     `json:"expires_after"`
-	}
+	var in jsonBody
 	if err := c.Decode(&in); err != nil {
 		return nil, err
 	}

@@ -34,13 +34,13 @@ func New(engine Engine) *Wire { return &Wire{engine} }
 // required by SDKs.
 type fileObject struct {
 	ID            string  `json:"id"`
-	Object        string  `json:"object"`
+	Object        string  `json:"object" enum:"file"`
 	Bytes         int64   `json:"bytes"`
 	CreatedAt     int64   `json:"created_at"`
 	ExpiresAt     *int64  `json:"expires_at"`
 	Filename      string  `json:"filename"`
 	Purpose       string  `json:"purpose"`
-	Status        string  `json:"status"`
+	Status        string  `json:"status" enum:"processed"`
 	StatusDetails *string `json:"status_details"`
 }
 
@@ -49,6 +49,12 @@ func objectOf(f *spec.File) fileObject {
 		ID: f.ID.With(event.PrefixFile), Object: "file", Bytes: f.Bytes, CreatedAt: f.Created,
 		Filename: f.Name, Purpose: f.Purpose, Status: "processed",
 	}
+}
+
+type deleted struct {
+	ID      string `json:"id"`
+	Object  string `json:"object" enum:"file"`
+	Deleted bool   `json:"deleted"`
 }
 
 // Retrieve is GET /files/{file_id}.
@@ -76,11 +82,7 @@ func (w *Wire) Delete(c *call.Call) {
 		c.Fail(err)
 		return
 	}
-	c.JSON(200, struct {
-		ID      string `json:"id"`
-		Object  string `json:"object"`
-		Deleted bool   `json:"deleted"`
-	}{id.With(event.PrefixFile), "file", true})
+	c.JSON(200, deleted{id.With(event.PrefixFile), "file", true})
 }
 
 // Content is GET /files/{file_id}/content.
@@ -100,7 +102,7 @@ func (w *Wire) Content(c *call.Call) {
 
 // list is a page; SDKs turn it by the last element's id.
 type list struct {
-	Object  string       `json:"object"`
+	Object  string       `json:"object" enum:"list"`
 	Data    []fileObject `json:"data"`
 	FirstID *string      `json:"first_id"`
 	LastID  *string      `json:"last_id"`

@@ -42,6 +42,9 @@ type With struct {
 	Variants []any
 }
 
+// Word is a variant that is just this text.
+type Word string
+
 // Book collects the schemas of named types.
 type Book struct {
 	// Schemas by name.
@@ -69,6 +72,9 @@ func (b *Book) Of(v any, d Direction) *Schema {
 		return b.named(name, w, func() *Schema {
 			return b.object(t, d, map[string][]any{w.Field: w.Variants})
 		})
+	}
+	if w, ok := v.(Word); ok {
+		return &Schema{Type: "string", Const: string(w)}
 	}
 	if v == nil {
 		return &Schema{Type: "null"}
@@ -194,6 +200,7 @@ func (b *Book) field(f Field, d Direction, at string, variants map[string][]any)
 	if t.Kind() == reflect.Pointer {
 		t, null = t.Elem(), null || !f.Omit // an omitted field is never null
 	}
+	null = null || f.Tag.Get("null") == "true" // a nil slice
 	var s *Schema
 	as := f.Tag.Get("as")
 	vs, varies := variants[f.Name]

@@ -230,11 +230,14 @@ func (b *Book) entry(r *Route, o *Operation) *Entry {
 		return e
 	}
 	e.Parameters = append(b.parameters("query", o.Query), b.parameters("header", o.Headers)...)
+	if o.Body != nil || o.Form != nil {
+		e.RequestBody = &requestBody{Required: !o.MayBeEmpty, Content: map[string]*MediaType{}}
+	}
 	if o.Body != nil {
-		e.RequestBody = &requestBody{
-			Required: !o.MayBeEmpty,
-			Content:  map[string]*MediaType{"application/json": {Schema: b.Of(o.Body, Read)}},
-		}
+		e.RequestBody.Content["application/json"] = &MediaType{Schema: b.Of(o.Body, Read)}
+	}
+	if o.Form != nil {
+		e.RequestBody.Content["multipart/form-data"] = &MediaType{Schema: b.Of(o.Form, Read)}
 	}
 	status := o.Status
 	if status == 0 {

@@ -10,6 +10,8 @@ type Operation struct {
 	// request may come without it.
 	Body       any
 	MayBeEmpty bool
+	// Form is the type of the body as multipart/form-data, beside or instead of Body.
+	Form any
 	// Status of the answer; 0 means 200.
 	Status int
 	// Answer is the type of the JSON answer; nil means an empty one.

@@ -30,6 +30,9 @@ func anything() *Schema { return &Schema{} }
 func (s *Schema) null() *Schema {
 	switch t := s.Type.(type) {
 	case string:
+		if t == "null" {
+			return s
+		}
 		s.Type = []string{t, "null"}
 		if s.Const != nil {
 			s.Enum, s.Const = []any{s.Const}, nil

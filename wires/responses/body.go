@@ -2,6 +2,8 @@ package responses
 
 import (
 	stdjson "encoding/json"
+
+	"github.com/agenthost/agenthost/wires/files"
 )
 
 // createBody describes the body of POST /responses, whose parameters the table
@@ -90,8 +92,8 @@ func (itemBody) Variants() map[string][]any {
 }
 
 type partBody struct {
-	Type     string `json:"type" need:"true" enum:"input_text,output_text,text,refusal,input_image"`
-	Text     string `json:"text"`
-	Refusal  string `json:"refusal"`
-	ImageURL string `json:"image_url" doc:"only for agents that take pictures"`
+	Type    string `json:"type" need:"true" enum:"input_text,output_text,text,refusal,input_image,input_file"`
+	Text    string `json:"text"`
+	Refusal string `json:"refusal"`
+	files.RawPart
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/agenthost/agenthost/actors/spec"
 	"github.com/agenthost/agenthost/wires/apierr"
 	"github.com/agenthost/agenthost/wires/call"
+	"github.com/agenthost/agenthost/wires/files"
 )
 
 // headerAdapter pins the adapter of a request.
@@ -124,10 +125,7 @@ func accepted(t *fold.Turn, err error) error {
 
 // post hands the request to the engine.
 func (w *Wire) post(c *call.Call, r *request) (*call.Posted, error) {
-	in := &spec.NewInput{
-		Items: []*event.Item{r.input.prompt}, Preface: r.input.preface,
-		Wire: "responses", Background: r.background, Forget: r.forget,
-	}
+	in := &spec.NewInput{Wire: "responses", Background: r.background, Forget: r.forget}
 	if r.previous != "" || r.conversation != "" {
 		return w.goOn(c, r, in)
 	}
@@ -135,7 +133,7 @@ func (w *Wire) post(c *call.Call, r *request) (*call.Posted, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := w.prepare(r, in, agent, nil); err != nil {
+	if err := w.prepare(c, r, in, agent, nil); err != nil {
 		return nil, err
 	}
 	return w.engine.CreateSession(c.Context(), c.Principal, &spec.NewSession{Agent: *agent, Input: in, Key: c.Key()})
@@ -156,7 +154,7 @@ func (w *Wire) goOn(c *call.Call, r *request, in *spec.NewInput) (*call.Posted, 
 	if err != nil {
 		return nil, err
 	}
-	if err := w.prepare(r, in, agent, model); err != nil {
+	if err := w.prepare(c, r, in, agent, model); err != nil {
 		return nil, err
 	}
 	posted, err := w.engine.Post(c.Context(), c.Principal, id, []spec.Action{{Input: in}}, c.Key())
@@ -233,14 +231,19 @@ func pinned(c *call.Call) string {
 	return c.Header(headerAdapter)
 }
 
-// prepare judges the input by what the agent can do and sets what the turn
-// changes for itself.
-func (w *Wire) prepare(r *request, in *spec.NewInput, agent *spec.Agent, model *string) error {
-	if r.input.image != "" {
+// prepare judges the input by what the agent can do, loads what it names, and sets
+// what the turn changes for itself.
+func (w *Wire) prepare(c *call.Call, r *request, in *spec.NewInput, agent *spec.Agent, model *string) error {
+	if at := r.input.picture(); at != "" {
 		if a, ok := w.adapter(agent.Adapter); !ok || !a.Images {
-			return event.FailParam(event.Unsupported, r.input.image, agent.Adapter+" does not take pictures")
+			return event.FailParam(event.Unsupported, at, agent.Adapter+" does not take pictures")
 		}
 	}
+	if err := r.input.load(c.Context(), files.NewLoader(w.engine, c.Principal)); err != nil {
+		return err
+	}
+	item, preface := r.input.prompt()
+	in.Items, in.Preface = []*event.Item{item}, preface
 	o := spec.Overrides{Model: model, Reasoning: r.reasoning, Text: r.format}
 	if text := r.input.allInstructions(); text != "" {
 		if agent.Instructions != "" {

@@ -12,12 +12,14 @@ import (
 	"github.com/agenthost/agenthost/actors/fold"
 	"github.com/agenthost/agenthost/actors/spec"
 	"github.com/agenthost/agenthost/wires/call"
+	"github.com/agenthost/agenthost/wires/files/filestest"
 	"github.com/agenthost/agenthost/wires/responses"
 )
 
 // fakeEngine keeps sessions in memory. What a turn does is up to play, which is
 // called in a goroutine of its own for each accepted turn.
 type fakeEngine struct {
+	filestest.Engine
 	t    *testing.T
 	play func(h *fakeTurn)
 	wg   sync.WaitGroup

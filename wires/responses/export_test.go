@@ -10,6 +10,14 @@ var (
 	Encode       = encode
 )
 
+// FieldNames are the parameters of a create that are read from the table.
+func FieldNames() (names []string) {
+	for _, f := range fields {
+		names = append(names, f.name)
+	}
+	return names
+}
+
 // AppendFrames renders one event without a view into dst.
 func AppendFrames(dst []byte, ev *event.Event) []byte {
 	f := frames{buf: dst}

@@ -39,14 +39,14 @@ type textDeltaFrame struct {
 	placeFrame
 	ContentIndex int64      `json:"content_index"`
 	Delta        string     `json:"delta"`
-	Logprobs     []struct{} `json:"logprobs"`
+	Logprobs     []struct{} `json:"logprobs" maxitems:"0"`
 }
 
 type textDoneFrame struct {
 	placeFrame
 	ContentIndex int64      `json:"content_index"`
 	Text         string     `json:"text"`
-	Logprobs     []struct{} `json:"logprobs"`
+	Logprobs     []struct{} `json:"logprobs" maxitems:"0"`
 }
 
 type summaryPartFrame struct {

@@ -1,23 +1,32 @@
 package responses
 
 import (
+	"context"
 	stdjson "encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/wires/call"
+	"github.com/agenthost/agenthost/wires/files"
 )
 
 // input is what the caller says: the last user message is the prompt, what stands
 // around it becomes a preface, system and developer messages are instructions.
 type input struct {
 	instructions string // of the request
-	rules        []string
-	prompt       *event.Item
-	preface      string
-	// image is where the first picture stands, "" without one.
-	image string
+	said         []*saidItem
+	last         int // the prompt's place in said
+}
+
+// picture is where the prompt's first picture stands, "" without one.
+func (in *input) picture() string {
+	for _, a := range in.said[in.last].attached {
+		if a.Picture {
+			return a.Param
+		}
+	}
+	return ""
 }
 
 // maxPreface bounds the preface; the newest whole entries are kept.
@@ -33,7 +42,7 @@ func (in *input) read(raw []byte) error {
 		if err := call.Unmarshal("input", raw, &text); err != nil {
 			return err
 		}
-		in.prompt = message([]event.Part{{Text: text}})
+		in.said = []*saidItem{{role: "user", parts: []event.Part{{Text: text}}}}
 		return in.promptSays("input")
 	case '[':
 		var items []stdjson.RawMessage
@@ -46,62 +55,98 @@ func (in *input) read(raw []byte) error {
 }
 
 func (in *input) list(items []stdjson.RawMessage) error {
-	said := make([]string, 0, len(items)) // around the prompt
-	last, where := -1, ""
+	in.last = -1
+	where := ""
 	for i, raw := range items {
 		param := fmt.Sprintf("input[%d]", i)
 		it, err := readItem(param, raw)
 		if err != nil {
 			return err
 		}
-		switch it.role {
-		case "system", "developer":
-			if text := joined(it.parts); strings.TrimSpace(text) != "" {
-				in.rules = append(in.rules, text)
+		if it.role == "user" {
+			in.last, where = i, param+".content"
+		}
+		for _, a := range it.attached {
+			if a.Picture && it.role != "user" {
+				return event.FailParam(event.Unsupported, a.Param, "pictures are only understood in user messages")
 			}
-			continue
-		case "user":
-			last, where = len(said), param+".content"
-			in.prompt = message(it.parts)
-			in.image = it.image
 		}
-		if it.image != "" && it.role != "user" {
-			return event.FailParam(event.Unsupported, it.image, "pictures are only understood in user messages")
-		}
-		if line := it.line(); line != "" || it.role == "user" {
-			said = append(said, line)
-		}
+		in.said = append(in.said, it)
 	}
-	if last < 0 {
+	if in.last < 0 {
 		return event.FailParam(event.InvalidRequest, "input", "input needs a user message: it is what the agent is asked")
 	}
-	if err := in.promptSays(where); err != nil {
-		return err
-	}
-	in.preface = preface(append(said[:last:last], said[last+1:]...))
-	return nil
+	return in.promptSays(where)
 }
 
 // promptSays refuses a prompt without words.
 func (in *input) promptSays(param string) error {
-	if in.prompt.Text != "" && strings.TrimSpace(in.prompt.Text) != "" {
-		return nil
-	}
-	for _, p := range in.prompt.Parts {
+	it := in.said[in.last]
+	for _, p := range it.parts {
 		if strings.TrimSpace(p.Text) != "" {
+			return nil
+		}
+	}
+	for _, a := range it.attached {
+		if !a.Picture {
 			return nil
 		}
 	}
 	return event.FailParam(event.InvalidRequest, param, "the user message has no text")
 }
 
+// maxAside bounds a file in a message before the prompt: a longer one is only
+// named in the preface, so that it does not push out what was said about it.
+const maxAside = 16 << 10
+
+// load puts what pictures and files stand for into the messages. Pictures of
+// earlier messages are only named.
+func (in *input) load(ctx context.Context, l *files.Loader) error {
+	for i, it := range in.said {
+		for _, a := range it.attached {
+			if a.Picture && i != in.last {
+				it.parts[a.at].Text = "[" + a.Name() + "]"
+				continue
+			}
+			part, err := l.Load(ctx, a.Attachment)
+			if err != nil {
+				return err
+			}
+			if i != in.last && !it.instructs() && len(part.Text) > maxAside {
+				part.Text = "[" + a.Name() + ", left out]"
+			}
+			it.parts[a.at] = part
+		}
+	}
+	return nil
+}
+
+// prompt is what the agent is asked, and what was said before and behind it.
+func (in *input) prompt() (item *event.Item, before string) {
+	var lines []string
+	for i, it := range in.said {
+		if i == in.last || it.instructs() {
+			continue
+		}
+		if line := it.line(); line != "" || it.role == "user" {
+			lines = append(lines, line)
+		}
+	}
+	return message(in.said[in.last].parts), preface(lines)
+}
+
 // allInstructions joins the request's own with the system and developer messages.
 func (in *input) allInstructions() string {
-	parts := in.rules
+	var texts []string
 	if in.instructions != "" {
-		parts = append([]string{in.instructions}, parts...)
+		texts = append(texts, in.instructions)
 	}
-	return strings.Join(parts, "\n\n")
+	for _, it := range in.said {
+		if text := joined(it.parts); it.instructs() && strings.TrimSpace(text) != "" {
+			texts = append(texts, text)
+		}
+	}
+	return strings.Join(texts, "\n\n")
 }
 
 func message(parts []event.Part) *event.Item {
@@ -116,11 +161,20 @@ func message(parts []event.Part) *event.Item {
 
 // saidItem is one item of the input.
 type saidItem struct {
-	role  string // "" for items that are no message
-	parts []event.Part
-	image string // where the first picture stands
-	tool  string // one line about a tool item
+	role     string // "" for items that are no message
+	parts    []event.Part
+	attached []attached
+	tool     string // one line about a tool item
 }
+
+// attached is a picture or a file that becomes one of an item's parts.
+type attached struct {
+	at int
+	*files.Attachment
+}
+
+// instructs says that the item tells the agent how to work.
+func (s *saidItem) instructs() bool { return s.role == "system" || s.role == "developer" }
 
 func (s *saidItem) line() string {
 	if s.role == "" {
@@ -191,14 +245,13 @@ func readMessage(param string, in *itemBody) (*saidItem, error) {
 			said.parts = append(said.parts, event.Part{Text: p.Text})
 		case "refusal":
 			said.parts = append(said.parts, event.Part{Text: p.Refusal})
-		case "input_image":
-			if p.ImageURL == "" {
-				return nil, event.FailParam(event.Unsupported, at, "a picture must come as image_url")
+		case files.InputImage, files.InputFile:
+			a, err := files.ReadAttachment(at, p.Type, &p.RawPart)
+			if err != nil {
+				return nil, err
 			}
-			if said.image == "" {
-				said.image = at
-			}
-			said.parts = append(said.parts, event.Part{ImageURL: p.ImageURL})
+			said.attached = append(said.attached, attached{i, a})
+			said.parts = append(said.parts, event.Part{})
 		default:
 			return nil, event.FailParam(event.Unsupported, at, "this part of a message is not supported; send input_text")
 		}

@@ -17,8 +17,8 @@ type messageItem struct {
 
 type outputText struct {
 	Type        string     `json:"type" enum:"output_text"`
-	Annotations []struct{} `json:"annotations"`
-	Logprobs    []struct{} `json:"logprobs"`
+	Annotations []struct{} `json:"annotations" maxitems:"0"`
+	Logprobs    []struct{} `json:"logprobs" maxitems:"0"`
 	Text        string     `json:"text"`
 }
 

@@ -47,7 +47,7 @@ type Response struct {
 	Truncation         string               `json:"truncation"`
 	Usage              *usage               `json:"usage"`
 	User               *string              `json:"user,omitempty"`
-	AccessPrograms     *struct{}            `json:"access_programs"`
+	AccessPrograms     *struct{}            `json:"access_programs" as:"null"`
 }
 
 // Variants implements openapi.Variants.

@@ -232,6 +232,7 @@ func TestEveryEventHasAsManyFramesAsSteps(t *testing.T) {
 	h.input(turnOne, event.Input{}).start()
 	h.tool(event.Item{Type: 99, Tool: "of a newer writer"}, func(*event.Item) {})
 	h.message(event.FinalAnswer, "x").completed()
+	h.add(event.Event{Kind: event.Skipped, Seq: 1000})
 	h.add(event.Event{Kind: event.SessionDeleted})
 	check(h)
 	for _, k := range event.Kinds() {

@@ -74,6 +74,7 @@ func newClient(t *testing.T, engine *fakeEngine) *client {
 				return
 			}
 			route.handler(c)
+			checkAnswer(t, route.operation, ctx)
 		})
 	}
 	ln, err := net.Listen("tcp", "127.0.0.1:0")

@@ -8,10 +8,12 @@ import (
 	"github.com/agenthost/agenthost/actors/fold"
 	"github.com/agenthost/agenthost/actors/spec"
 	"github.com/agenthost/agenthost/wires/call"
+	"github.com/agenthost/agenthost/wires/files"
 )
 
 // Engine is what this wire needs of the host.
 type Engine interface {
+	files.Source
 	CreateSession(ctx context.Context, owner string, n *spec.NewSession) (*call.Posted, error)
 	Post(ctx context.Context, owner string, session event.ID, actions []spec.Action, key *spec.Key) (*call.Posted, error)
 	CancelTurn(ctx context.Context, owner string, turn event.ID) (*fold.Turn, error)

@@ -94,6 +94,8 @@ func TestDamageOfARowIsFound(t *testing.T) {
 		"session owner":        {"UPDATE session SET owner='bob' WHERE n=1", lookUp},
 		"session head":         {"UPDATE session SET head=head-1 WHERE n=1", lookUp},
 		"session epoch":        {"UPDATE session SET epoch=9 WHERE n=1", lookUp},
+		"session mark":         {"UPDATE session SET reserved=reserved-1 WHERE n=1", lookUp},
+		"session era":          {"UPDATE session SET era=era-1 WHERE n=1", lookUp},
 		"session epoch, write": {"UPDATE session SET epoch=9 WHERE n=1", func(s *Store, w *session) error { return w.commit(s, w.next(1)) }},
 		"turn":                 {"UPDATE turn SET last=7 WHERE s=1 AND ordinal=2", turns},
 	} {

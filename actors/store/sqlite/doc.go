@@ -18,6 +18,11 @@
 // is a lower bound then, and the newest chunk tells the true one; the row catches
 // up with the next synced commit and at least every 64 commits.
 //
+// The file notes in which run of the machine it is open and whether it was closed
+// (boot.go); a crash of the machine, and a damaged log, begin a new era, in which
+// sessions of an older one are Uncertain. A session's mark and era are written with
+// its row.
+//
 // Faults: a full disk refuses what does not fit and goes on; a failed sync is
 // fatal (Store.Fatal), because the kernel may have dropped what an earlier commit
 // reported as written. All files are read and written through vfs.go, where tests

@@ -18,13 +18,7 @@ func crashed(t *testing.T, commits int) (dir string, w *session) {
 	for range commits {
 		w.must(s, w.next(3))
 	}
-	dir = t.TempDir()
-	for _, name := range []string{fileName, fileName + "-wal"} {
-		if err := os.WriteFile(filepath.Join(dir, name), readFile(t, filepath.Join(from, name)), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir, w
+	return copied(t, from), w
 }
 
 // openLogged opens dir and returns what was logged and the copies kept.

@@ -76,6 +76,12 @@ await run({
     if (!r._request_id) throw new Error('no request id');
     eq(r.output.at(-1).phase, 'final_answer');
   },
+  async responses_own_items_as_input() {
+    const r = await responses.create({ model: 'codex', input: '[[think: hm]] [[say: looking]] [[shell: echo hi]] [[say: done]]' });
+    const input = [{ role: 'user', content: 'first' }, ...r.output, { role: 'user', content: 'next' }];
+    const again = whole(await responses.create({ model: 'codex', include: [], tools: [], input }), 'Response');
+    for (const part of ['first', 'looking', 'echo hi', 'done', 'next']) has(again.output_text, part);
+  },
   async responses_create_stream() {
     const events = (await all(await responses.create({ model: 'codex', input: '[[think: hm]] [[say: looking]] [[shell: echo hi; exit 3]] [[say: a streamed answer]]', stream: true }))).map(event);
     eq(

@@ -11,6 +11,7 @@ import inspect
 import os
 
 import openai
+import pydantic
 from check import case, eq, has, main, requests_of, until, whole
 from openai import AsyncOpenAI, OpenAI
 from openai.lib.beta.agents import AgentTurnResultError
@@ -89,6 +90,25 @@ def responses_create_from_messages():
         {"role": "user", "content": "first"}, {"role": "assistant", "content": "yes"}, {"role": "user", "content": [{"type": "input_text", "text": "second"}]}]))
     has(r.output_text, "second")
     eq((r.metadata, r.instructions), ({"a": "b"}, "Be short."))
+
+
+@case
+def responses_own_items_as_input():
+    r = responses.create(model="codex", input="[[think: hm]] [[say: looking]] [[shell: echo hi]] [[say: done]]")
+    items = [{"role": "user", "content": "first"}, *[i.to_dict() for i in r.output], {"role": "user", "content": "next"}]
+    again = whole(strict.responses.create(model="codex", include=[], tools=[], input=items))
+    for part in ("first", "looking", "echo hi", "done", "next"):
+        has(again.output_text, part)
+    assert again.conversation.id != r.conversation.id, "resumed without being asked to"
+
+
+@case
+def responses_parse():
+    class Answer(pydantic.BaseModel):
+        a: int
+
+    r = responses.parse(model="codex", input='[[say: {"a": 3}]]', text_format=Answer)
+    eq((r.output_parsed.a, whole(r).text.format.type), (3, "json_schema"))
 
 
 @case
@@ -476,6 +496,20 @@ def refused_429():
     e = refused(openai.RateLimitError, "full", lambda c: c.with_options(max_retries=0).beta.agents.sessions.events.create(s.id, events=[message("x")]), "queue_full")
     assert float(e.response.headers["retry-after"]) > 0 and "x-should-retry" not in e.response.headers, e.response.headers
     sessions.delete(s.id)
+
+
+@case
+def refused_429_is_asked_again():
+    s = session_with("hello")
+    sessions.events.create(s.id, events=[message("[[wait: 700]]")])
+    until(lambda: any(t.status == "in_progress" for t in sessions.turns.list(s.id)))
+    sessions.events.create(s.id, events=[message("[[say: one]]"), message("[[say: two]]")])
+    c = counted("busy", max_retries=9)
+    c.beta.agents.sessions.events.create(s.id, events=[message("[[say: three]]")])  # the SDK waits as long as it was told
+    assert 2 <= requests_of("busy") <= 4, requests_of("busy")
+    until(lambda: sessions.retrieve(s.id).status == "idle")
+    said = [i.content[0].text for i in sessions.items.list(s.id, order="asc") if i.type == "message" and i.role == "assistant"]
+    eq(said[-3:], ["one", "two", "three"])
 
 
 @case

@@ -1,0 +1,7 @@
+// Command figures measures what the closing note of an order shows: memory of an
+// idle server, alone and with many idle sessions, and what a turn costs over a bare
+// spawn of the same stand-in CLI and over one write that is synced, all in one run
+// on one machine. It judges nothing.
+//
+//	go run ./bench/figures [-sessions N] [-turns N]
+package main

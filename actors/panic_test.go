@@ -2,10 +2,13 @@ package actors_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"log/slog"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/agenthost/agenthost/actors"
 	"github.com/agenthost/agenthost/actors/agent"
@@ -30,16 +33,6 @@ func (b *syncBuffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.buf.String()
-}
-
-// eventualEnd is follow for a session whose actor may go away in between.
-func eventualEnd(t *testing.T, h *actors.Host, session, turn event.ID) (list []event.Event) {
-	t.Helper()
-	eventually(t, "the turn ends", func() bool {
-		back, err := h.Turn(ctx(t), "alice", turn)
-		return err == nil && back.Status.Ended()
-	})
-	return follow(t, h, session, 0, ended(turn))
 }
 
 // choker is a parser that panics at a word.
@@ -144,6 +137,21 @@ func TestPanickingSession(t *testing.T) {
 	next := send(t, h, ses, "echo next")
 	sub, err := h.Subscribe(ctx(t), "alice", ses, -1)
 	must(t, err)
+	// Those who ask meanwhile get an answer, of the old actor or of the new one.
+	var askers sync.WaitGroup
+	for range 8 {
+		askers.Go(func() {
+			for h.Stats().Completed == 0 && !t.Failed() {
+				c, cancel := context.WithTimeout(ctx(t), 20*time.Second)
+				_, err := h.Turn(c, "alice", next.ID)
+				cancel()
+				if errors.Is(err, context.DeadlineExceeded) {
+					t.Error("a question was lost")
+				}
+			}
+		})
+	}
+	defer askers.Wait()
 	st.panicking.Store(true)
 	openGate(t, gate)
 	if _, err := toEnd(t, sub); event.CodeOf(err) != event.ShuttingDown {
@@ -161,4 +169,27 @@ func TestPanickingSession(t *testing.T) {
 		t.Errorf("%d crashes", s.Crashes)
 	}
 	eventually(t, "no subscriber counted", func() bool { return h.Stats().Subscribers == 0 })
+}
+
+// A turn's actor panics: its CLI is ended, the turn fails, and the next one runs.
+func TestPanickingTurn(t *testing.T) {
+	t.Parallel()
+	dir, l := t.TempDir(), quick()
+	l.MaxConcurrentTurns = 1
+	h := startedIn(t, dir, l, memory.New())
+	p := create(t, h, "trap '' INT TERM; echo on; while :; do sleep 1; done")
+	ses, turn := p.Session.ID, p.Turns[0].ID
+	follow(t, h, ses, 0, spoke(turn))
+	next := send(t, h, ses, "echo next").ID
+	actors.CrashTurns(h)
+	got := judgeEnds(t, h, ses, ended(next))
+	if got[turn] != event.Failed || got[next] != event.Completed {
+		t.Errorf("outcomes %v", got)
+	}
+	back, err := h.Turn(ctx(t), "alice", turn)
+	if err != nil || back.End.Failure == nil || back.Items[0].Status != event.Incomplete {
+		t.Errorf("turn %+v, %v", back, err)
+	}
+	idle(t, h, ses)
+	nothingLeft(t, h, dir)
 }

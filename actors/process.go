@@ -20,7 +20,7 @@ type (
 		p   *process.Process
 		err error
 	}
-	recorded struct{ now bool }
+	recorded struct{}
 	left     struct{}
 )
 

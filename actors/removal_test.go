@@ -110,7 +110,7 @@ func TestDeleteRemovesThePrivateWorkspace(t *testing.T) {
 	dir, l := t.TempDir(), quick()
 	l.RingBytes = 1 << 10
 	h := startedIn(t, dir, l, memory.New())
-	p := create(t, h, "touch mine; seq 1000")
+	p := create(t, h, "touch mine; seq 20000")
 	ses := p.Session.ID
 	follow(t, h, ses, 0, ended(p.Turns[0].ID))
 	work := filepath.Join(dir, "workspaces", ses.Hex())
@@ -120,7 +120,16 @@ func TestDeleteRemovesThePrivateWorkspace(t *testing.T) {
 	behind, err := h.Subscribe(ctx(t), "alice", ses, 0)
 	must(t, err)
 	defer behind.Close()
+	if _, _, err := behind.Next(); err != nil {
+		t.Fatal(err)
+	}
+	fresh, err := h.Subscribe(ctx(t), "alice", ses, 0)
+	must(t, err)
+	defer fresh.Close()
 	must(t, h.DeleteSession(ctx(t), "alice", ses))
+	if _, err := toEnd(t, fresh); !errors.Is(err, io.EOF) {
+		t.Errorf("a reader that had not begun ended with %v", err)
+	}
 	if _, err := toEnd(t, behind); !errors.Is(err, io.EOF) {
 		t.Errorf("a reader that was behind ended with %v", err)
 	}

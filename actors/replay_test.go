@@ -88,7 +88,18 @@ func lineStarts(b []byte) []int {
 // the end.
 func TestForgottenTurnShowsNoContent(t *testing.T) {
 	t.Parallel()
-	h := started(t, restless(), memory.New())
+	for name, ring := range map[string]int{"all in memory": 1 << 20, "nothing in memory": 1} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			forgotten(t, ring)
+		})
+	}
+}
+
+func forgotten(t *testing.T, ring int) {
+	l := restless()
+	l.RingBytes = ring
+	h := started(t, l, memory.New())
 	ses := create(t, h, "echo before").Session.ID
 	send(t, h, ses, "echo keep-me")
 	reading, err := h.Subscribe(ctx(t), "alice", ses, 0)

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agenthost/agenthost/actors"
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/spec"
 	"github.com/agenthost/agenthost/actors/store"
@@ -46,10 +47,10 @@ func TestFullDiskLosesNothingAccepted(t *testing.T) {
 	h := startedIn(t, dir, l, st)
 	gate := gateIn(t)
 	// It ignores signals: when the store is first asked again, it still runs.
-	p := create(t, h, "trap '' INT TERM; "+blocker(gate)+"; while :; do echo on; sleep 0.01; done")
+	p := create(t, h, "echo $$ > pid; trap '' INT TERM; "+blocker(gate)+"; while :; do echo on; sleep 0.01; done")
 	ses, running := p.Session.ID, p.Turns[0].ID
 	follow(t, h, ses, 0, spoke(running))
-	queued := []event.ID{send(t, h, ses, "echo one").ID, send(t, h, ses, "echo two").ID}
+	queued := []event.ID{send(t, h, ses, "kill -0 $(cat pid) && echo overlap").ID, send(t, h, ses, "echo two").ID}
 	sub, err := h.Subscribe(ctx(t), "alice", ses, -1)
 	must(t, err)
 	defer sub.Close()
@@ -74,21 +75,20 @@ func TestFullDiskLosesNothingAccepted(t *testing.T) {
 	eventually(t, "the session tries again", func() bool { return st.refused.Load() > before })
 	st.accept()
 
-	var got map[event.ID]event.Outcome
 	eventually(t, "the session serves again", func() bool {
-		sub, err := h.Subscribe(ctx(t), "alice", ses, 0)
-		if err == nil {
-			sub.Close()
-		}
-		return err == nil
+		turn, err := h.Turn(ctx(t), "alice", queued[1])
+		return err == nil && turn.Status.Ended()
 	})
-	got = judgeEnds(t, h, ses, ended(queued[1]))
+	got := judgeEnds(t, h, ses, ended(queued[1]))
 	if len(got) != 3 || got[running] != event.Failed || got[queued[0]] != event.Completed || got[queued[1]] != event.Completed {
 		t.Errorf("outcomes %v", got)
 	}
 	turn, err := h.Turn(ctx(t), "alice", running)
 	if err != nil || turn.End.Failure.Code != event.StorageFailed {
 		t.Errorf("the running turn: %+v, %v", turn, err)
+	}
+	if turn, err := h.Turn(ctx(t), "alice", queued[0]); err != nil || len(turn.Items) != 1 || turn.Items[0].Text != "" {
+		t.Errorf("the next one ran beside the old CLI: %+v, %v", turn, err)
 	}
 	next := send(t, h, ses, "echo next")
 	follow(t, h, ses, 0, ended(next.ID))
@@ -111,13 +111,10 @@ func TestCrashAfterAStoreFailure(t *testing.T) {
 		_, err := h.UpdateSession(ctx(t), "alice", ses, &spec.Update{})
 		return err == nil
 	})
-	gate := gateIn(t)
-	turn := send(t, h, ses, blocker(gate))
+	turn := send(t, h, ses, "echo on; sleep 300")
 	follow(t, h, ses, 0, spoke(turn.ID))
-	st.panicking.Store(true)
-	openGate(t, gate)
-	end := outcome(t, eventualEnd(t, h, ses, turn.ID))
-	if end.Outcome != event.Failed {
+	actors.CrashTurns(h)
+	if end := outcome(t, follow(t, h, ses, 0, ended(turn.ID))); end.Outcome != event.Failed {
 		t.Errorf("end %+v", end)
 	}
 	next := send(t, h, ses, "echo next")

@@ -215,6 +215,7 @@ func (r *replay) hide(ctx context.Context, ev *event.Event) error {
 		return nil
 	case *event.Item:
 		ev.Body = nil
+	default: // settings and ends are not the turn's content
 	}
 	switch ev.Kind {
 	case event.ItemStarted, event.ItemDone, event.TextDelta, event.ReasoningDelta, event.OutputDelta, event.Notice, event.Unknown:

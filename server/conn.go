@@ -1,9 +1,12 @@
 package server
 
 import (
+	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -15,18 +18,42 @@ const (
 )
 
 // listener wraps accepted TCP connections.
-type listener struct{ net.Listener }
+type listener struct {
+	net.Listener
+	log *slog.Logger
+}
 
-// Accept waits for the next connection.
+// Bounds of the pause after a connection could not be accepted.
+const (
+	minPause = 5 * time.Millisecond
+	maxPause = 500 * time.Millisecond
+)
+
+// Accept waits for the next connection. What passes by itself, such as a lack of
+// descriptors, is waited out: the server would end with an error of Accept.
 func (l listener) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
+	for pause := minPause; ; pause = min(2*pause, maxPause) {
+		c, err := l.Listener.Accept()
+		if tcp, ok := c.(*net.TCPConn); ok && err == nil {
+			return &conn{TCPConn: tcp}, nil
+		}
+		if err == nil || !passes(err) {
+			return c, err
+		}
+		if pause == minPause {
+			l.log.Warn("connections wait: none can be accepted now", "error", err)
+		}
+		time.Sleep(pause) // a listener that is closed meanwhile says so next
 	}
-	if tcp, ok := c.(*net.TCPConn); ok {
-		return &conn{TCPConn: tcp}, nil
+}
+
+func passes(err error) bool {
+	for _, e := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED, syscall.EINTR} {
+		if errors.Is(err, e) {
+			return true
+		}
 	}
-	return c, nil
+	return false
 }
 
 // conn is a connection that can be closed without losing its last answer. A

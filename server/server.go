@@ -187,7 +187,7 @@ func (s *Server) Serve(ln net.Listener) error {
 	if closed {
 		return ln.Close()
 	}
-	if err := s.http.Serve(listener{ln}); err != nil && !errors.Is(err, net.ErrClosed) {
+	if err := s.http.Serve(listener{ln, s.log}); err != nil && !errors.Is(err, net.ErrClosed) {
 		return fmt.Errorf("serve %s: %w", ln.Addr(), err)
 	}
 	return nil

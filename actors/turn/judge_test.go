@@ -197,13 +197,13 @@ func (j *judge) end(e *event.End) error {
 	completed := e.Outcome == event.Completed
 	switch {
 	case e.Outcome == 0 || (e.Outcome == event.Failed) != (e.Failure != nil):
-		return fmt.Errorf("outcome %s with failure %v", e.Outcome, e.Failure)
+		return fmt.Errorf("outcome %s with failure %q", e.Outcome, fmt.Sprint(e.Failure))
 	case completed && (j.final != 1 || j.answer != j.newest):
 		return fmt.Errorf("%d final answers, the newest message is one: %v", j.final, j.answer == j.newest)
 	case !completed && j.final != 0:
 		return fmt.Errorf("a final answer of a turn that is %s", e.Outcome)
 	case e.Failure != nil && (e.Failure.Code == "" || e.Failure.Message == ""):
-		return fmt.Errorf("failure %+v", e.Failure)
+		return fmt.Errorf("failure %q", fmt.Sprint(e.Failure))
 	}
 	return nil
 }

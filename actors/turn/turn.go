@@ -159,6 +159,7 @@ func (t *Turn) drop(in Input) {
 		t.dropped += int64(len(in.Facts))
 	case Exited:
 		t.dropped += int64(len(in.Facts))
+	default: // nothing in it to lose
 	}
 }
 

@@ -66,7 +66,9 @@ func mib(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }
 func (b *bench) memory(o hostproc.Options, sessions int, passivate time.Duration) error {
 	h := hostproc.Start(b, o)
 	fmt.Printf("RSS of the idle server: %s\n", mib(h.RSS()))
-	ask(h, "/v1/responses", map[string]any{"model": "codex", "input": "hello"})
+	if _, err := ask(h, "/v1/responses", map[string]any{"model": "codex", "input": "hello"}); err != nil {
+		return err
+	}
 	fmt.Printf("RSS after a turn: %s\n", mib(h.RSS()))
 	start := time.Now()
 	for range sessions {

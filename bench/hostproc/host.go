@@ -48,6 +48,9 @@ type Options struct {
 	// OutsideTemp makes the state directory below the module's build folder: real
 	// CLIs treat homes below the temp directory differently.
 	OutsideTemp bool
+	// Wrap is a program with arguments that runs the server: a shell that sets a
+	// limit, or one that makes a namespace.
+	Wrap []string
 	// NotReady skips the wait for /readyz.
 	NotReady bool
 	// StartTimeout bounds the wait for the server; 30 s.
@@ -141,7 +144,7 @@ func configText(o Options) ([]byte, error) {
 	switch c := o.Config.(type) {
 	case string:
 		if len(o.Adapters) > 0 {
-			return nil, errors.New("Adapters need a Config that is a map")
+			return nil, errors.New("hostproc: Adapters need a Config that is a map")
 		}
 		return []byte(c), nil
 	case nil:
@@ -175,7 +178,8 @@ var listening = regexp.MustCompile(`msg"?[=:]"?listening"? .*?url=(http://\S+)|"
 
 func (h *Host) start() error {
 	args := []string{"serve", "--config", h.Config, "--listen", "127.0.0.1:0", "--state-dir", h.StateDir}
-	h.cmd = exec.Command(h.Bin.Server, append(args, h.opts.Args...)...)
+	args = append(append(append(args[:0:0], h.opts.Wrap...), h.Bin.Server), append(args, h.opts.Args...)...)
+	h.cmd = exec.Command(args[0], args[1:]...)
 	h.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + h.Home, "TMPDIR=" + os.TempDir(), "LANG=C.UTF-8"}, h.opts.Env...)
 	h.cmd.Dir = h.Home
 	h.cmd.Stdout, h.cmd.Stderr = h.log, h.log
@@ -185,7 +189,7 @@ func (h *Host) start() error {
 		return err
 	}
 	cmd, done := h.cmd, make(chan struct{})
-	h.Pid, h.done, h.err = cmd.Process.Pid, done, nil
+	h.Pid, h.done, h.err = cmd.Process.Pid, done, nil // wrapped corrects Pid
 	go func() {
 		h.err = cmd.Wait()
 		close(done)
@@ -199,6 +203,7 @@ func (h *Host) start() error {
 		changed := h.log.changed()
 		if m := listening.FindStringSubmatch(h.log.from(since)); m != nil {
 			h.URL = m[1] + m[2]
+			h.Pid = h.wrapped()
 			break
 		}
 		select {
@@ -219,6 +224,17 @@ func (h *Host) start() error {
 		}
 		return err
 	})
+}
+
+// wrapped is the server's own process id, which is another than that of the program
+// that we started when it runs the server as its child.
+func (h *Host) wrapped() int {
+	for _, p := range h.Descendants() {
+		if strings.HasPrefix(p.Command, h.Bin.Server+" serve ") {
+			return p.Pid
+		}
+	}
+	return h.Pid
 }
 
 // poll asks until ask has no error, the server ends or the time is over.
@@ -288,7 +304,11 @@ func (h *Host) Ended(timeout time.Duration) {
 // Signal sends sig to the server.
 func (h *Host) Signal(sig syscall.Signal) {
 	h.tb.Helper()
-	if err := h.cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
+	err := os.ErrProcessDone
+	if h.Running() {
+		err = syscall.Kill(h.Pid, sig)
+	}
+	if err != nil && !errors.Is(err, os.ErrProcessDone) && !errors.Is(err, syscall.ESRCH) {
 		h.tb.Errorf("signal %s: %v", sig, err)
 	}
 }
@@ -338,7 +358,7 @@ func (h *Host) cleanup() {
 		h.tb.Logf("server log:\n%s", h.LogTail())
 	}
 	if h.Running() {
-		_ = h.cmd.Process.Kill()
+		_ = syscall.Kill(h.Pid, syscall.SIGKILL)
 		<-h.done
 	}
 	for _, p := range h.Marked() {

@@ -1,7 +1,9 @@
 package acceptance
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"syscall"
@@ -117,7 +119,9 @@ func TestCase55ChainBehindAFailure(t *testing.T) {
 		t.Errorf("from the failed one: %d %s", a.status, clip(a.body))
 	}
 	good = ask("[[say: good]]", "").str("id")
-	failed = ask("[[mode: crash-exit=3]] [[say: bad]]", good)
+	if a := ask("[[mode: crash-exit=3]] [[say: bad]]", good); a.str("status") != "failed" {
+		t.Fatalf("%s", clip(a.body))
+	}
 	next := ask("[[say: from the good one]]", good)
 	if next.str("status") != "completed" {
 		t.Errorf("from the good one: %d %s", next.status, clip(next.body))
@@ -280,5 +284,57 @@ func TestCase113DeleteWhileRunning(t *testing.T) {
 	if b := r.http.do("GET", "/v1/agents/sessions/"+doomed, nil); b.status != 404 {
 		t.Errorf("the restart brought it back: %d", b.status)
 	}
+	r.Stop()
+}
+
+// Case 115: the server has few descriptors; what does not fit fails by itself.
+func TestCase115FewDescriptors(t *testing.T) {
+	t.Parallel()
+	const turns, readers = 60, 30
+	r := newRig(t, limit("max_concurrent_turns", 100), limit("max_subscribers", readers), func(c *rigConfig) {
+		c.Wrap = []string{"sh", "-c", `ulimit -n 64; exec "$@"`, "sh"}
+	})
+	session := r.http.session("codex")
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var wg sync.WaitGroup
+	for range readers {
+		wg.Go(func() {
+			resp, err := r.http.request(ctx, "GET", "/v1/agents/sessions/"+session+"/events", nil)
+			if err == nil {
+				_, _ = io.Copy(io.Discard, resp.Body) // until it is cut, or the test is over
+				_ = resp.Body.Close()
+			}
+		})
+	}
+	var mu sync.Mutex
+	got := map[string]int{}
+	var asks sync.WaitGroup
+	for i := range turns {
+		asks.Go(func() {
+			a := r.http.do("POST", "/v1/responses", map[string]any{"model": "codex", "input": fmt.Sprintf("tag:n%d [[wait: 300]] [[say: done]]", i)})
+			what := fmt.Sprint(a.status, " ", a.str("status"), " ", a.str("error", "code"))
+			if a.str("status") == "failed" {
+				what += ": " + a.str("error", "message")
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			got[what]++
+		})
+	}
+	asks.Wait()
+	t.Logf("%v", got)
+	for what := range got {
+		if strings.HasPrefix(what, "500") {
+			t.Errorf("%s", what)
+		}
+	}
+	cancel()
+	wg.Wait()
+	r.until(20*time.Second, "the server works again", func() bool {
+		a := r.http.do("POST", "/v1/responses", map[string]any{"model": "codex", "input": "[[say: again]]"})
+		return a.status == 200 && outputText(a) == "again"
+	})
+	r.Clean(15 * time.Second)
 	r.Stop()
 }

@@ -10,16 +10,15 @@ import (
 
 // streamCase is bytes of a CLI and what both wires must make of them.
 type streamCase struct {
-	number  int
-	name    string
-	claude  bool   // dialect; else codex
-	file    string // recorded, or
-	script  string // of its own
-	exit    int
-	status  string // completed, failed
-	texts   []string
-	message string // part of the error's
-	turn    string // error code on the Agents wire
+	number int
+	name   string
+	claude bool   // dialect; else codex
+	file   string // recorded, or
+	script string // of its own
+	exit   int
+	status string // completed, failed
+	texts  []string
+	turn   string // error code on the Agents wire
 	// reason is incomplete_details.reason on the Responses wire; the response is
 	// incomplete then.
 	reason string

@@ -423,3 +423,35 @@ func TestCase61EventsAreNotBatched(t *testing.T) {
 	}
 	r.Stop()
 }
+
+// Case 60: nothing ends a request or a stream only because it takes long.
+func TestCase60LongSilence(t *testing.T) {
+	t.Parallel()
+	certify(t)
+	const silence = 100 * time.Second
+	r := newRig(t)
+	prompt := fmt.Sprintf("[[wait: %d]] [[say: at last]]", silence.Milliseconds())
+	session := r.http.session("codex")
+	events := r.http.events(session, "")
+	r.http.say(session, "tag:session "+prompt)
+	streamed := r.http.open("POST", "/v1/responses", map[string]any{"model": "codex", "input": prompt, "stream": true})
+	ctx, cancel := context.WithTimeout(context.Background(), 2*silence)
+	defer cancel()
+	resp, err := r.http.request(ctx, "POST", "/v1/responses", map[string]any{"model": "codex", "input": prompt})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(resp.Body)
+	_ = resp.Body.Close()
+	if err != nil || !strings.Contains(string(text), "at last") {
+		t.Errorf("not streamed: %v %s", err, clip(text))
+	}
+	streamed.end(silence)
+	checkResponse(t, streamed)
+	events.waitKind(silence, sessionEvent+"idle", 1)
+	if got := strings.Join(checkSession(t, events.all()).ends(), " "); got != "completed" {
+		t.Errorf("the session's turn ends %s", got)
+	}
+	r.Clean(10 * time.Second)
+	r.Stop()
+}

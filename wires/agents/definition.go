@@ -153,21 +153,21 @@ func readTools(f *fields) *stdjson.RawMessage {
 		f.invalid("tools", "is larger than %d bytes", spec.MaxTools)
 		return nil
 	}
-	for i, raw := range tools {
-		t := f.element("tools", i, raw)
-		if t == nil {
-			return nil
-		}
-		kind := t.word("type", toolTypes...)
-		if kind == nil || *kind == "" {
-			t.invalid("type", "must be one of the tool types of this API")
-			return nil
-		}
-		f.fail(event.Unsupported, fmt.Sprintf("tools[%d]", i),
-			fmt.Sprintf("this host cannot give the agent a tool of type %s; a coding agent brings its own tools, so leave tools empty", *kind))
+	if len(tools) == 0 {
+		return new(stdjson.RawMessage)
+	}
+	t := f.element("tools", 0, tools[0])
+	if t == nil {
 		return nil
 	}
-	return new(stdjson.RawMessage)
+	kind := t.word("type", toolTypes...)
+	if kind == nil || *kind == "" {
+		t.invalid("type", "must be one of the tool types of this API")
+		return nil
+	}
+	f.fail(event.Unsupported, "tools[0]",
+		fmt.Sprintf("this host cannot give the agent a tool of type %s; a coding agent brings its own tools, so leave tools empty", *kind))
+	return nil
 }
 
 // refuseOn takes an object whose switch is off, and refuses one that is on.

@@ -105,6 +105,12 @@ func (s *session) reset() {
 }
 
 func (s *session) Receive(c actor.Context) {
+	if _, ok := c.Message().(*actor.Stopped); ok {
+		// The library may hold on to a stopped actor for as long as its parent
+		// lives; what it knew must not be held with it.
+		*s = session{host: s.host, id: s.id, dead: true}
+		return
+	}
 	if s.dead {
 		s.fallen(c)
 		return
@@ -116,10 +122,6 @@ func (s *session) Receive(c actor.Context) {
 		}
 	case *actor.Stopping:
 		s.close(event.Fail(event.ShuttingDown, "the server stopped before it could answer"))
-	case *actor.Stopped:
-		// The library may hold on to a stopped actor for as long as its parent
-		// lives; what it knew must not be held with it.
-		*s = session{host: s.host, id: s.id, dead: true}
 	case *unsubscribe:
 		s.unsubscribe(c)
 	case *actor.Terminated:

@@ -21,14 +21,15 @@ import (
 // Host is the whole engine as an embedder holds it. Its methods are safe for
 // concurrent use and work between Start and Stop.
 type Host struct {
-	cfg      config
-	log      *slog.Logger
-	store    store.Store
-	id       event.ID // new with every Host: owner of sessions, boot of markers
-	stateID  string   // of the state directory
-	runtimes *runtimes
-	keys     keyring
-	files    fileRoom
+	cfg       config
+	log       *slog.Logger
+	store     store.Store
+	id        event.ID // new with every Host: owner of sessions, boot of markers
+	stateID   string   // of the state directory
+	runtimes  *runtimes
+	keys      keyring
+	redactors redactors
+	files     fileRoom
 
 	system     *actor.ActorSystem
 	root       *actor.RootContext

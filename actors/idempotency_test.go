@@ -9,7 +9,6 @@ import (
 	"github.com/agenthost/agenthost/actors"
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/spec"
-	"github.com/agenthost/agenthost/actors/store"
 	"github.com/agenthost/agenthost/actors/store/memory"
 )
 
@@ -110,25 +109,12 @@ func TestSameKeyIsOneSessionAndOneTurn(t *testing.T) {
 	}
 }
 
-// slow holds commits back until it is let go.
-type slow struct {
-	store.Store
-	held chan struct{} // a value a commit that waits
-	free chan struct{}
-}
-
-func (s *slow) Commit(c *store.Commit) {
-	go func() {
-		s.held <- struct{}{}
-		<-s.free
-		s.Store.Commit(c)
-	}()
-}
-
 // A caller that gave up and repeats its request finds what the first one made.
 func TestRepeatAfterGivingUpFindsTheFirst(t *testing.T) {
 	t.Parallel()
-	st := &slow{Store: memory.New(), held: make(chan struct{}, 100), free: make(chan struct{})}
+	free := make(chan struct{})
+	st := &faulty{Store: memory.New(), held: make(chan struct{}, 100)}
+	st.holding.Store(&free)
 	h := started(t, quick(), st)
 	n := &spec.NewSession{Agent: spec.Agent{Adapter: "script"}, Key: &spec.Key{Value: "k", Hash: "h"}}
 	short, cancel := context.WithCancel(ctx(t))
@@ -155,7 +141,7 @@ func TestRepeatAfterGivingUpFindsTheFirst(t *testing.T) {
 		t.Fatalf("answered before the first was stored: %+v", p)
 	case <-time.After(30 * time.Millisecond): // nothing can be waited for: nothing may happen
 	}
-	close(st.free)
+	close(free)
 	if p := <-again; p == nil || !p.Replayed {
 		t.Errorf("the repeat = %+v, want the first's answer", p)
 	}

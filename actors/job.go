@@ -168,7 +168,7 @@ func (h *Host) prepare(_ context.Context, ses *fold.Session, t *fold.Turn) (*job
 		_, v, _ := strings.Cut(kv, "=")
 		hidden = append(hidden, v)
 	}
-	j.redact = redact.New(append(hidden, inv.Secrets...)...)
+	j.redact = h.redactors.get(append(append(hidden, h.cfg.secrets...), inv.Secrets...))
 	return j, nil
 }
 

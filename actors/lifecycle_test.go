@@ -98,6 +98,43 @@ func TestStopEndsWhatOutlastsItsLimit(t *testing.T) {
 	follow(t, h, waiting.Session.ID, 0, ended(waiting.Turns[0].ID))
 }
 
+// An input whose commit is under way when the host stops is answered, and runs
+// after the restart.
+func TestStopAnswersWhatIsBeingStored(t *testing.T) {
+	t.Parallel()
+	dir, mem := t.TempDir(), memory.New()
+	st := &faulty{Store: mem, held: make(chan struct{}, 100)}
+	h := dropped(t, dir, quick(), st)
+	ses := create(t, h, "").Session.ID
+	free := make(chan struct{})
+	st.holding.Store(&free)
+	answer := make(chan *actors.Posted, 1)
+	go func() {
+		p, err := h.Post(ctx(t), "alice", ses, []spec.Action{{Input: input("echo hi")}}, nil)
+		if err != nil {
+			t.Errorf("the post: %v", err)
+		}
+		answer <- p
+	}()
+	<-st.held
+	stopped := make(chan error, 1)
+	go func() { stopped <- h.Stop(ctx(t)) }()
+	eventually(t, "it drains", h.Draining)
+	select {
+	case err := <-stopped:
+		t.Errorf("stopped before the input was stored: %v", err)
+	case <-time.After(50 * time.Millisecond): // nothing can be waited for: nothing may happen
+	}
+	close(free)
+	p := <-answer
+	must(t, <-stopped)
+	if p == nil {
+		return
+	}
+	h = startedIn(t, dir, quick(), mem.Reopen())
+	follow(t, h, ses, 0, ended(p.Turns[0].ID))
+}
+
 // A Host used outside of its life refuses, and says so.
 func TestHostBeforeStart(t *testing.T) {
 	t.Parallel()

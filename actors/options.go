@@ -111,6 +111,7 @@ type config struct {
 	tools     []string
 	environ   []string
 	workspace string
+	secrets   []string
 	locked    bool
 	agents    []spec.Agent
 }
@@ -148,6 +149,12 @@ func WithEnviron(env []string) Option { return func(c *config) { c.environ = env
 // WithWorkspace sets the directory that sessions without one of their own work
 // in. Default: a private directory per session.
 func WithWorkspace(dir string) Option { return func(c *config) { c.workspace = dir } }
+
+// WithSecrets names values of the embedding program, such as its callers'
+// tokens, that nothing a CLI prints may show.
+func WithSecrets(values ...string) Option {
+	return func(c *config) { c.secrets = append(c.secrets, values...) }
+}
 
 // WithAgents adds saved agents that callers see and cannot change.
 func WithAgents(list ...spec.Agent) Option { return func(c *config) { c.agents = list } }

@@ -126,7 +126,7 @@ func TestPanickingValidateRefusesTheInput(t *testing.T) {
 // asking.
 func TestPanickingSession(t *testing.T) {
 	t.Parallel()
-	st := &faulty{Store: memory.New()}
+	st := &faulty{Store: memory.New(), beforePanic: 50 * time.Millisecond}
 	dir, l := t.TempDir(), quick()
 	l.MaxConcurrentTurns = 1
 	h := startedIn(t, dir, l, st)

@@ -2,6 +2,7 @@ package actors
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/agenthost/agenthost/actors/process"
@@ -45,7 +46,8 @@ func (r *reaper) Receive(c actor.Context) {
 		delete(r.trees, m.marker)
 		if m.killed > 0 {
 			r.host.stats.orphans.Add(int64(m.killed))
-			r.host.log.Warn("ended what a CLI left behind", "processes", m.killed)
+			turn := m.marker[strings.LastIndexByte(m.marker, '/')+1:]
+			r.host.log.Info("ended what a CLI left behind", "turn", turn, "processes", m.killed)
 		}
 		if m.turn != nil {
 			c.Send(m.turn, &gone{})

@@ -151,13 +151,17 @@ const versionLimit = 5 * time.Second
 
 // version asks the program once per change of its file.
 func (r *runtimes) version(ctx context.Context, rc *RuntimeConfig, environ []string) string {
+	asker, ok := rc.Adapter.(agent.Versioner)
+	if !ok {
+		return ""
+	}
 	b, err := r.look(rc)
 	if err != nil || b.asked {
 		return b.version
 	}
 	ctx, cancel := context.WithTimeout(ctx, versionLimit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, b.path, "--version")
+	cmd := exec.CommandContext(ctx, b.path, asker.VersionArgs()...)
 	cmd.Env = childEnv(environ, nil)
 	cmd.WaitDelay = time.Second
 	if out, err := cmd.Output(); err == nil {
@@ -172,7 +176,7 @@ func (r *runtimes) version(ctx context.Context, rc *RuntimeConfig, environ []str
 }
 
 // Runtimes lists the adapters with what is installed of them. The first call
-// after a change of a program runs it with --version.
+// after a change of a program asks it for its version, if its adapter knows how.
 func (h *Host) Runtimes(ctx context.Context) []Runtime {
 	out := make([]Runtime, 0, len(h.runtimes.list))
 	for _, rc := range h.runtimes.list {

@@ -12,13 +12,19 @@ import (
 	"github.com/agenthost/agenthost/actors/store/memory"
 )
 
-// faulty refuses commits while it is told to, as a full disk does; one may be
-// made to panic.
+// faulty refuses commits while it is told to, as a full disk does, or holds them
+// back; one may be made to panic.
 type faulty struct {
 	store.Store
 	refusing  atomic.Bool
 	refused   atomic.Int64
 	panicking atomic.Bool
+	// beforePanic is how long the commit that panics takes.
+	beforePanic time.Duration
+	// holding, when set, keeps commits back until it is closed; each that waits
+	// sends to held.
+	holding atomic.Pointer[chan struct{}]
+	held    chan struct{}
 }
 
 func (f *faulty) refuse() { f.refusing.Store(true) }
@@ -26,7 +32,16 @@ func (f *faulty) accept() { f.refusing.Store(false) }
 
 func (f *faulty) Commit(c *store.Commit) {
 	if f.panicking.CompareAndSwap(true, false) {
+		time.Sleep(f.beforePanic) // in the actor's Receive: what is sent meanwhile piles up
 		panic("commit")
+	}
+	if free := f.holding.Load(); free != nil {
+		go func() {
+			f.held <- struct{}{}
+			<-*free
+			f.Store.Commit(c)
+		}()
+		return
 	}
 	if f.refusing.Load() {
 		f.refused.Add(1)
@@ -43,14 +58,14 @@ func TestFullDiskLosesNothingAccepted(t *testing.T) {
 	dir := t.TempDir()
 	st := &faulty{Store: memory.New()}
 	l := quick()
-	l.InterruptGrace = 1200 * time.Millisecond
+	l.InterruptGrace = 4 * time.Second
 	h := startedIn(t, dir, l, st)
 	gate := gateIn(t)
-	// It ignores signals: when the store is first asked again, it still runs.
+	// It ignores signals: when the store takes commits again, it still runs.
 	p := create(t, h, "echo $$ > pid; trap '' INT TERM; "+blocker(gate)+"; while :; do echo on; sleep 0.01; done")
 	ses, running := p.Session.ID, p.Turns[0].ID
 	follow(t, h, ses, 0, spoke(running))
-	queued := []event.ID{send(t, h, ses, "kill -0 $(cat pid) && echo overlap").ID, send(t, h, ses, "echo two").ID}
+	queued := []event.ID{send(t, h, ses, "if kill -0 $(cat pid); then echo overlap; fi").ID, send(t, h, ses, "echo two").ID}
 	sub, err := h.Subscribe(ctx(t), "alice", ses, -1)
 	must(t, err)
 	defer sub.Close()

@@ -129,8 +129,10 @@ func TestLingererIsHurried(t *testing.T) {
 	h := started(t, l, memory.New())
 	p := create(t, h, "echo hi; echo '#final'; sleep 300")
 	follow(t, h, p.Session.ID, 0, ended(p.Turns[0].ID))
-	next := send(t, h, p.Session.ID, "echo next; echo '#final'")
-	follow(t, h, p.Session.ID, 0, ended(next.ID))
+	// The first is hurried by what comes, the second by what is there already.
+	send(t, h, p.Session.ID, "echo next; echo '#final'; sleep 300")
+	last := send(t, h, p.Session.ID, "echo last; echo '#final'")
+	follow(t, h, p.Session.ID, 0, ended(last.ID))
 }
 
 // What cannot be started fails its turn once, with a code; the same session works

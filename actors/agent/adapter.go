@@ -32,6 +32,13 @@ type Locator interface {
 	Locate(found string) string
 }
 
+// Versioner is implemented by an adapter whose program tells its version.
+// VersionArgs make it do that and nothing else; a program that somebody declared
+// is never run only to be asked.
+type Versioner interface {
+	VersionArgs() []string
+}
+
 // Capabilities is what an adapter can do. Reported at /v1/agents/runtimes.
 type Capabilities struct {
 	Resume       bool               `json:"resume"`

@@ -15,6 +15,15 @@ const (
 	Subagent
 )
 
+// String is the type's name in dumps.
+func (t ItemType) String() string {
+	names := [...]string{"", "message", "reasoning", "command", "file_change", "tool_call", "web_search", "subagent"}
+	if int(t) < len(names) {
+		return names[t]
+	}
+	return "unknown"
+}
+
 // Status of an item.
 type Status uint8
 
@@ -49,6 +58,18 @@ const (
 	Commentary
 	FinalAnswer
 )
+
+// String is the word both wires use, "" for none.
+func (p Phase) String() string {
+	switch p {
+	case Commentary:
+		return "commentary"
+	case FinalAnswer:
+		return "final_answer"
+	default:
+		return ""
+	}
+}
 
 // Item is one thing a turn took in or gave out. Which fields are used depends
 // on Type; unused ones are zero.

@@ -57,7 +57,7 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	case *Settings:
 		out.Body = b.JSON
 	default:
-		raw, err := json.Marshal(b)
+		raw, err := json.Marshal(shown(b))
 		if err != nil {
 			return nil, err
 		}

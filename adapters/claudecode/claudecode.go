@@ -26,6 +26,9 @@ func (*Adapter) Name() string { return Name }
 // Aliases are other names for it.
 func (*Adapter) Aliases() []string { return []string{"claude", "claude_code", "claudecode"} }
 
+// VersionArgs make the program print its version.
+func (*Adapter) VersionArgs() []string { return []string{"--version"} }
+
 // Binary is the command that the npm package installs: the native binary itself.
 func (*Adapter) Binary() string { return "claude" }
 

@@ -29,6 +29,9 @@ func (*Adapter) Name() string { return Name }
 // Aliases are other names for it.
 func (*Adapter) Aliases() []string { return []string{"openai-codex", "codex-cli"} }
 
+// VersionArgs make the program print its version.
+func (*Adapter) VersionArgs() []string { return []string{"--version"} }
+
 // Binary is the command that the npm package installs.
 func (*Adapter) Binary() string { return "codex" }
 

@@ -45,6 +45,9 @@ func options(cfg *config.Config, log *slog.Logger, stateDir string, runtimes []a
 			MinAvailableMemory: max(uint64(l.MinAvailableMemory), 1), // 0 would be the default, not off
 		}),
 	}
+	for _, t := range cfg.Auth.Tokens {
+		opts = append(opts, actors.WithSecrets(t.Value))
+	}
 	if cfg.LockDefinitions {
 		opts = append(opts, actors.WithLockedAgents())
 	}

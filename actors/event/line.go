@@ -1,0 +1,59 @@
+package event
+
+import "encoding/json"
+
+// What follows is how bodies look to people, in dumps and in `run --json`: words
+// instead of the stored numbers, public ids, and JSON instead of the base64 that
+// stored documents have.
+
+type shownItem struct {
+	ID     string `json:"id"`
+	Type   string `json:"type"`
+	Status string `json:"status"`
+	Phase  string `json:"phase,omitempty"`
+	*Item
+}
+
+type shownInput struct {
+	Items     []shownItem     `json:"items"`
+	Overrides json.RawMessage `json:"overrides,omitempty"`
+	Echo      json.RawMessage `json:"echo,omitempty"`
+	*Input
+}
+
+type shownEnd struct {
+	Outcome string          `json:"outcome"`
+	Carry   json.RawMessage `json:"carry,omitempty"`
+	*End
+}
+
+// shown is the form of b for people.
+func shown(b Body) any {
+	switch b := b.(type) {
+	case *Item:
+		return showItem(b)
+	case *Input:
+		in := shownInput{Input: b, Items: make([]shownItem, len(b.Items)), Overrides: document(b.Overrides), Echo: document(b.Echo)}
+		for i, it := range b.Items {
+			in.Items[i] = showItem(it)
+		}
+		return in
+	case *End:
+		return shownEnd{End: b, Outcome: b.Outcome.String(), Carry: document(b.Carry)}
+	default:
+		return b
+	}
+}
+
+func showItem(it *Item) shownItem {
+	return shownItem{Item: it, ID: it.ID.With(PrefixItem), Type: it.Type.String(), Status: it.Status.String(), Phase: it.Phase.String()}
+}
+
+// document is a stored JSON document as it is; what is none becomes a string.
+func document(b []byte) json.RawMessage {
+	if len(b) == 0 || json.Valid(b) {
+		return b
+	}
+	quoted, _ := json.Marshal(string(b)) // a string always encodes
+	return quoted
+}

@@ -294,7 +294,12 @@ func (h *Host) Ended(timeout time.Duration) {
 	select {
 	case <-h.done:
 	case <-time.After(timeout):
-		h.tb.Fatalf("the server still runs %s after it was asked to stop\n%s", timeout, h.LogTail())
+		h.Signal(syscall.SIGQUIT) // for what its goroutines do
+		select {
+		case <-h.done:
+		case <-time.After(timeout):
+		}
+		h.tb.Fatalf("the server still runs %s after it was asked to stop\n%s", timeout, h.Log())
 	}
 	if code := h.cmd.ProcessState.ExitCode(); code != 0 {
 		h.tb.Errorf("the server's exit code is %d\n%s", code, h.LogTail())

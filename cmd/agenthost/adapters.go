@@ -27,6 +27,7 @@ var builtIn = []builtInAdapter{
 		install: []string{"npm", "install", "-g", "@anthropic-ai/claude-code@" + claudecode.Pinned},
 		keys:    []string{"ANTHROPIC_API_KEY"}, urls: []string{"ANTHROPIC_BASE_URL"},
 		passed:   []string{"ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_MODEL"},
+		tokens:   []string{"ANTHROPIC_AUTH_TOKEN"},
 		signedIn: []string{"CLAUDE_CONFIG_DIR", ".claude", ".credentials.json"}, signIn: "run: claude, then /login",
 	},
 }
@@ -38,7 +39,8 @@ type builtInAdapter struct {
 	install []string // command that installs it
 	// keys and urls are the CLI's own variables, the last fallback of its provider;
 	// passed are further ones that it may see.
-	keys, urls, passed []string
+	// tokens are those among them that let in like a key.
+	keys, urls, passed, tokens []string
 	// signedIn is the variable of its home, its home's name and the file in it that
 	// a sign-in leaves.
 	signedIn []string
@@ -103,14 +105,14 @@ func mount(cfg *config.Config, local bool) ([]actors.RuntimeConfig, error) {
 
 func runtimeConfig(a agent.Adapter, r *config.Runtime, local bool) actors.RuntimeConfig {
 	llm := agent.LLM{WireAPI: r.LLM.WireAPI}
-	llm.BaseURL = first(r.LLM.BaseURLEnv, "ABX_LLM_BASE_URL", r.LLMEnv.BaseURL)
-	llm.APIKey = first(r.LLM.APIKeyEnv, "ABX_LLM_API_KEY", r.LLMEnv.APIKey)
+	urls, keys := []string{r.LLMEnv.BaseURL}, []string{r.LLMEnv.APIKey}
 	passed := r.PassthroughEnv
 	if b := own(a.Name()); b != nil {
-		llm.BaseURL = or(llm.BaseURL, first(b.urls...))
-		llm.APIKey = or(llm.APIKey, first(b.keys...))
+		urls, keys = b.urls, b.keys
 		passed = append(append([]string{}, passed...), b.passed...)
 	}
+	llm.BaseURL = provided(r.LLM.BaseURLEnv, config.DefaultBaseURLEnv, urls)
+	llm.APIKey = provided(r.LLM.APIKeyEnv, config.DefaultAPIKeyEnv, keys)
 	out := actors.RuntimeConfig{
 		Adapter: a, Binary: r.Binary, Home: actors.HomePrivate, Permissions: spec.Permissions(r.Permissions),
 		Strict: r.PermissionsStrict, Sandboxed: r.Sandboxed, LLM: llm, Passthrough: passed, ExtraArgs: r.ExtraArgs,
@@ -121,6 +123,16 @@ func runtimeConfig(a agent.Adapter, r *config.Runtime, local bool) actors.Runtim
 		out.Home = actors.HomeInherit
 	}
 	return out
+}
+
+// provided is the value of the variable that the configuration names. Only the
+// usual one may be replaced by the CLI's own: a person who names another wants
+// that provider and no other.
+func provided(named, usual string, own []string) string {
+	if named != "" && named != usual {
+		return env(named)
+	}
+	return or(env(usual), first(own...))
 }
 
 // first is the value of the first of these variables that is set.

@@ -1,7 +1,24 @@
 package main
 
+import (
+	"io"
+
+	"github.com/agenthost/agenthost/cmd/config"
+)
+
 type configVerbs struct {
-	Check configCheckVerb `cmd:"" help:"Say whether the configuration is right, and what is wrong with it: exit code 0 or 1."`
+	Check   configCheckVerb   `cmd:"" help:"Say whether the configuration is right, and what is wrong with it: exit code 0 or 1."`
+	Example configExampleVerb `cmd:"" help:"Print a configuration file with every key, its default and what it means."`
+}
+
+type configExampleVerb struct{}
+
+// Run prints the example.
+func (configExampleVerb) Run(c *console) error {
+	if _, err := io.WriteString(c.out, config.Example); err != nil {
+		return exit(exitFailed, err)
+	}
+	return nil
 }
 
 type configCheckVerb struct {

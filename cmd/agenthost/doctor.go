@@ -77,6 +77,10 @@ func (d *doctor) line(what string, good bool, facts ...string) {
 	if !good {
 		mark = "!!"
 	}
+	d.marked(what, mark, facts...)
+}
+
+func (d *doctor) marked(what, mark string, facts ...string) {
 	say(d.out, "%-14s %s  %s", what, mark, strings.Join(facts, "; "))
 }
 
@@ -95,7 +99,12 @@ func (d *doctor) agent(r actors.Runtime) bool {
 			tested += ", this one is another"
 		}
 	}
-	d.line(r.Name, true, r.Path, or(r.Version, "version unknown")+" ("+tested+")")
+	credential := credentialOf(d.cfg, r)
+	mark := "ok"
+	if credential == "" {
+		mark = "??"
+	}
+	d.marked(r.Name, mark, r.Path, or(r.Version, "version unknown")+" ("+tested+")")
 	facts := []string{"driver " + r.Driver + " (one process a turn; persistent drivers are not built yet)", "permissions " + string(r.Permissions)}
 	if r.Confined {
 		facts = append(facts, "confined by the CLI's sandbox")
@@ -106,7 +115,7 @@ func (d *doctor) agent(r actors.Runtime) bool {
 		facts = append(facts, "default")
 	}
 	d.more(facts...)
-	d.provider(r, b)
+	d.provider(r, b, credential)
 	if r.Permissions == spec.FullAccess && os.Geteuid() == 0 && !d.cfg.Agents.Runtimes[r.Name].Sandboxed {
 		d.more("full_access as root is refused")
 		d.fix("set agents." + r.Name + ".sandboxed: true if this machine is itself the sandbox, or use workspace_write")
@@ -115,22 +124,59 @@ func (d *doctor) agent(r actors.Runtime) bool {
 }
 
 // provider says with whose credential the CLI works.
-func (d *doctor) provider(r actors.Runtime, b *builtInAdapter) {
+func (d *doctor) provider(r actors.Runtime, b *builtInAdapter, credential string) {
 	home := "home private, below " + filepath.Join(d.cfg.StateDir, "homes")
 	if r.Home == actors.HomeInherit {
 		home = "home your own"
 	}
+	if credential != "" {
+		d.more(home, credential)
+		return
+	}
+	d.more(home, "no provider key and no sign-in found: usable only if the CLI has one of its own")
+	line := "export " + keyVariable(d.cfg, r.Name) + "=..."
+	if b != nil && r.Home == actors.HomeInherit {
+		line += "; or " + b.signIn
+	} else if b != nil {
+		line += "; or set agents." + r.Name + ".home: inherit and " + b.signIn
+	}
+	d.fix(line)
+}
+
+// credentialOf says what the CLI works with as far as can be seen from outside, ""
+// for nothing. A declared program that names no variable for a key is not asked
+// for one.
+func credentialOf(cfg *config.Config, r actors.Runtime) string {
+	b, set := own(r.Name), cfg.Agents.Runtimes[r.Name]
 	switch {
 	case r.KeySet:
-		d.more(home, "provider key from a variable")
+		return "provider key from a variable"
+	case b == nil && set != nil && set.LLMEnv.APIKey == "":
+		return "its own provider"
 	case b == nil:
-		d.more(home)
+		return ""
+	case first(b.tokens...) != "":
+		return "the CLI's own token from a variable"
 	case r.Home == actors.HomeInherit && signedIn(b):
-		d.more(home, "signed in")
-	default:
-		d.more(home, "no provider key and no sign-in found")
-		d.fix("export " + b.keys[len(b.keys)-1] + "=...; or, for home: inherit, " + b.signIn)
+		return "signed in"
+	case r.Home == actors.HomePrivate && signedInAt(cfg, b):
+		return "signed in there"
 	}
+	return ""
+}
+
+// keyVariable is the one to set for a provider key.
+func keyVariable(cfg *config.Config, name string) string {
+	if r := cfg.Agents.Runtimes[name]; r != nil && r.LLM.APIKeyEnv != "" {
+		return r.LLM.APIKeyEnv
+	}
+	return config.DefaultAPIKeyEnv
+}
+
+// signedInAt looks for a sign-in in any of the adapter's private homes.
+func signedInAt(cfg *config.Config, b *builtInAdapter) bool {
+	found, err := filepath.Glob(filepath.Join(cfg.StateDir, "homes", "*", b.adapter.Name(), b.signedIn[2]))
+	return err == nil && len(found) > 0
 }
 
 // signedIn looks for what a sign-in leaves in the person's own home.
@@ -172,7 +218,7 @@ func (d *doctor) stateDir() {
 	}
 	if !writable(existing) {
 		d.line("state", false, dir+" cannot be written")
-		d.fix("choose another one with --state-dir, or chown " + existing)
+		d.fix("choose another one with --state-dir")
 		return
 	}
 	facts := []string{dir}
@@ -180,7 +226,11 @@ func (d *doctor) stateDir() {
 		facts = append(facts, "will be made")
 	} else if st, err := os.Stat(dir); err == nil && st.Mode().Perm()&0o077 != 0 {
 		d.line("state", false, fmt.Sprintf("%s has mode %o, others can look into it", dir, st.Mode().Perm()))
-		d.fix("chmod 700 " + dir)
+		if owned(st) {
+			d.fix("chmod 700 " + dir)
+		} else {
+			d.fix("choose another one with --state-dir")
+		}
 	}
 	if held(filepath.Join(dir, "lock")) {
 		facts = append(facts, "a server is using it")

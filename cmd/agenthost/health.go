@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -11,16 +12,21 @@ import (
 )
 
 type healthVerb struct {
-	Host    string        `default:"127.0.0.1" help:"Address of the server."`
-	Port    int           `default:"9000" help:"Port of the server."`
+	Host    string        `placeholder:"ADDRESS" help:"Address of the server. Default: that of the configured listen."`
+	Port    *int          `placeholder:"PORT" help:"Port of the server. Default: that of the configured listen."`
 	Timeout time.Duration `default:"5s" help:"Longest wait."`
+	settings
 }
 
 // Run asks GET /health, as container health checks do.
 func (v *healthVerb) Run(c *console) error {
+	address, err := v.address()
+	if err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), v.Timeout)
 	defer cancel()
-	url := "http://" + net.JoinHostPort(v.Host, strconv.Itoa(v.Port)) + "/health"
+	url := "http://" + address + "/health"
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return exit(exitUsage, err)
@@ -37,4 +43,36 @@ func (v *healthVerb) Run(c *console) error {
 	}
 	say(c.out, "ok")
 	return nil
+}
+
+// address is where the server listens, as --host and --port or else the
+// configuration say. Of the configuration only listen counts: the check may run
+// without the variables that hold the server's tokens.
+func (v *healthVerb) address() (string, error) {
+	host, port := "127.0.0.1", "9000"
+	if v.Host == "" || v.Port == nil {
+		cfg, _, err := v.load(nil)
+		if err != nil && v.File != "" && cfg.File == "" {
+			return "", err
+		}
+		if host, port, err = net.SplitHostPort(cfg.Listen); err != nil {
+			return "", exit(exitUsage, fmt.Errorf("the configured listen: %w", err))
+		}
+		switch host { // every address of the machine: this one too
+		case "", "0.0.0.0":
+			host = "127.0.0.1"
+		case "::":
+			host = "::1"
+		}
+	}
+	if v.Host != "" {
+		host = v.Host
+	}
+	if v.Port != nil {
+		port = strconv.Itoa(*v.Port)
+	}
+	if port == "0" {
+		return "", exit(exitUsage, errors.New("the configured port is 0, any free one; name it with --port"))
+	}
+	return net.JoinHostPort(host, port), nil
 }

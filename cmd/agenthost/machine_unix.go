@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -15,6 +16,15 @@ func flock(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.
 
 // writable says whether this user may make files in dir.
 func writable(dir string) bool { return unix.Access(dir, unix.W_OK|unix.X_OK) == nil }
+
+// owned says that this user owns the file, or may act as if.
+func owned(st os.FileInfo) bool {
+	sys, ok := st.Sys().(*syscall.Stat_t)
+	return ok && (os.Geteuid() == 0 || int(sys.Uid) == os.Geteuid())
+}
+
+// private makes the files that this process creates from now on its user's only.
+func private() { unix.Umask(0o077) }
 
 // freeBytes is what this user may still write on dir's file system.
 func freeBytes(dir string) (uint64, error) {

@@ -37,6 +37,9 @@ type verbs struct {
 	Healthcheck healthVerb      `cmd:"" help:"Ask a running server whether it is alive: exit code 0 or 1."`
 	Store       storeVerbs      `cmd:"" help:"Look at stored sessions."`
 	Version     versionVerb     `cmd:"" help:"Print version, commit and platform."`
+	Help        helpVerb        `cmd:"" help:"Explain a verb, as its --help does: help serve."`
+
+	PrintVersion kong.VersionFlag `name:"version" help:"Print version, commit and platform."`
 }
 
 // exitError ends the program with a code. Its text may be empty.
@@ -69,14 +72,13 @@ func Main(args []string, in io.Reader, out, errs io.Writer) int {
 		kong.Exit(func(c int) { code = c }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.ExplicitGroups([]kong.Group{{Key: "settings", Title: "Settings, each also a key of the file and a variable AGENTHOST_...:"}}),
+		kong.Vars{"version": about()},
 		kong.Bind(&console{in: in, out: out, err: errs}),
 	)
 	if err != nil {
 		return fail(errs, exitFailed, err)
 	}
-	if len(args) == 0 {
-		args = []string{"--help"}
-	}
+	args = asked(args)
 	ctx, err := parser.Parse(args)
 	if code >= 0 { // --help has answered
 		return code
@@ -98,6 +100,25 @@ func Main(args []string, in io.Reader, out, errs io.Writer) int {
 	}
 	return 0
 }
+
+// asked makes `help VERB` and no verb at all what --help says.
+func asked(args []string) []string {
+	switch {
+	case len(args) == 0:
+		return []string{"--help"}
+	case args[0] == "help" && (len(args) == 1 || args[1] != "--help"):
+		return append(args[1:len(args):len(args)], "--help")
+	}
+	return args
+}
+
+// helpVerb is there to be listed; asked has replaced it before it could run.
+type helpVerb struct {
+	Verb []string `arg:"" optional:"" help:"What to explain."`
+}
+
+// Run is not reached.
+func (helpVerb) Run() error { return nil }
 
 func fail(w io.Writer, code int, err error) int {
 	var problems config.Problems

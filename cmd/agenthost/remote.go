@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,22 +20,31 @@ import (
 
 // remote asks a running server on its Responses wire and prints the stream.
 func (v *runVerb) remote(ctx context.Context, c *console, prompt string, interrupted <-chan os.Signal) error {
-	r := &remote{base: strings.TrimRight(v.URL, "/"), token: v.Token, client: &http.Client{}}
-	model := v.Model
-	header := http.Header{}
-	switch {
-	case model == "":
-		model = v.Agent
-	case v.Agent != "":
-		header.Set("X-ABX-Adapter", v.Agent)
+	base, err := baseURL(v.URL)
+	if err != nil {
+		return exit(exitUsage, err)
+	}
+	r := &remote{base: base, token: v.Token, client: &http.Client{}}
+	model, header := v.Model, http.Header{}
+	if v.Agent != "" {
+		adapter, err := r.adapter(ctx, v.Agent)
+		switch {
+		case err != nil:
+			return exit(exitFailed, err)
+		case model == "":
+			model = v.Agent
+		case !adapter:
+			return exit(exitFailed, fmt.Errorf("%s is a saved agent of the server, which has its own model; leave out --model", v.Agent))
+		default:
+			header.Set("X-ABX-Adapter", v.Agent)
+		}
 	}
 	if model == "" {
-		var err error
 		if model, err = r.defaultModel(ctx); err != nil {
 			return exit(exitFailed, err)
 		}
 	}
-	say(c.err, "agent %s · server %s · workdir, home and permissions are the server's", model, r.base)
+	say(c.err, "agent %s · server %s · workdir, home and permissions are the server's%s", model, r.base, v.notRead())
 	body, err := json.Marshal(map[string]any{"model": model, "input": prompt, "stream": true})
 	if err != nil {
 		return exit(exitFailed, err)
@@ -70,26 +81,83 @@ func (r *remote) send(ctx context.Context, method, path string, header http.Head
 	return r.client.Do(req)
 }
 
-// defaultModel is the adapter that the server takes by default.
-func (r *remote) defaultModel(ctx context.Context) (string, error) {
-	res, err := r.send(ctx, http.MethodGet, "/v1/agents/runtimes", nil, nil)
+// baseURL is where the server's routes begin.
+func baseURL(text string) (string, error) {
+	if !strings.Contains(text, "://") {
+		text = "http://" + text
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return "", fmt.Errorf("%q is no address of a server; write it as http://HOST:PORT", text)
+	}
+	return strings.TrimRight(text, "/"), nil
+}
+
+// listed is an entry of the server's lists: an adapter, or a model.
+type listed struct {
+	ID      string   `json:"id"`
+	Name    string   `json:"name"`
+	Aliases []string `json:"aliases"`
+	Default bool     `json:"default"`
+}
+
+func (r *remote) list(ctx context.Context, path string) ([]listed, error) {
+	res, err := r.send(ctx, http.MethodGet, path, nil, nil)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	defer func() { _ = res.Body.Close() }()
 	if res.StatusCode != http.StatusOK {
-		return "", refused(res)
+		return nil, refused(res)
 	}
 	var list struct {
-		Data []struct {
-			Name    string `json:"name"`
-			Default bool   `json:"default"`
-		} `json:"data"`
+		Data []listed `json:"data"`
 	}
-	if err := json.NewDecoder(io.LimitReader(res.Body, 1<<20)).Decode(&list); err != nil {
-		return "", fmt.Errorf("read the server's runtimes: %w", err)
+	if err := json.NewDecoder(io.LimitReader(res.Body, 16<<20)).Decode(&list); err != nil {
+		return nil, fmt.Errorf("read the list %s of the server: %w", path, err)
 	}
-	for _, one := range list.Data {
+	return list.Data, nil
+}
+
+// adapter says whether name is an adapter of the server, or else a saved agent. A
+// name that is neither is refused: the server would take it for a model.
+func (r *remote) adapter(ctx context.Context, name string) (bool, error) {
+	adapters, err := r.list(ctx, "/v1/agents/runtimes")
+	if err != nil {
+		return false, err
+	}
+	var has []string
+	for _, one := range adapters {
+		if one.Name == name || slices.Contains(one.Aliases, name) {
+			return true, nil
+		}
+		has = append(has, one.Name)
+	}
+	models, err := r.list(ctx, "/v1/models")
+	if err != nil {
+		return false, err
+	}
+	for _, one := range models {
+		if one.ID == name {
+			return false, nil
+		}
+		if !slices.Contains(has, one.ID) {
+			has = append(has, one.ID)
+		}
+	}
+	if strings.HasPrefix(name, event.PrefixAgent) { // agents are listed by name; this one may be there
+		return false, nil
+	}
+	return false, fmt.Errorf("the server has no agent or adapter %q; it has %s; use --model for a model", name, strings.Join(has, ", "))
+}
+
+// defaultModel is the adapter that the server takes by default.
+func (r *remote) defaultModel(ctx context.Context) (string, error) {
+	adapters, err := r.list(ctx, "/v1/agents/runtimes")
+	if err != nil {
+		return "", err
+	}
+	for _, one := range adapters {
 		if one.Default {
 			return one.Name, nil
 		}

@@ -16,17 +16,20 @@ import (
 	"github.com/agenthost/agenthost/actors/fold"
 	"github.com/agenthost/agenthost/actors/process"
 	"github.com/agenthost/agenthost/actors/spec"
+	"github.com/agenthost/agenthost/cmd/config"
 )
 
 type runVerb struct {
-	Prompt  []string `arg:"" optional:"" help:"What to ask. Without it, or with -, it is read from standard input."`
-	Agent   string   `short:"a" placeholder:"NAME" help:"Adapter (codex, claude-code, ...) or agent of the configuration. Default: agents.default."`
+	Prompt  []string `arg:"" optional:"" help:"What to ask. Without it, or with -, it is read from standard input; a last - puts standard input behind the words before it."`
+	Agent   string   `short:"a" placeholder:"NAME" help:"Adapter (codex, claude-code, ...) or saved agent, of the configuration or the server. Default: agents.default."`
 	Model   string   `short:"m" placeholder:"NAME" help:"Model to name to the agent. Default: the agent's own choice."`
 	Workdir string   `short:"C" placeholder:"DIR" help:"Directory the agent works in. Default: the current one."`
 	JSON    bool     `help:"Print events as JSON lines instead of the answer."`
-	URL     string   `env:"AGENTHOST_URL" placeholder:"URL" help:"Ask a running server instead, such as http://127.0.0.1:9000."`
+	URL     string   `env:"AGENTHOST_URL" placeholder:"URL" help:"Ask a running server instead, such as http://127.0.0.1:9000; without a scheme it is http."`
 	Token   string   `env:"AGENTHOST_TOKEN" placeholder:"TOKEN" help:"Token for that server; better set as AGENTHOST_TOKEN."`
 	settings
+
+	unread bool // standard input holds something that is not read
 }
 
 // Help says what --help adds.
@@ -42,10 +45,11 @@ const terminalOwner = "terminal"
 
 // Run asks one thing.
 func (v *runVerb) Run(c *console) error {
-	prompt, err := v.prompt(c.in)
+	prompt, unread, err := v.prompt(c.in)
 	if err != nil {
 		return exit(exitUsage, err)
 	}
+	v.unread = unread
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	interrupted := make(chan os.Signal, 2)
@@ -63,24 +67,51 @@ func (v *runVerb) Run(c *console) error {
 // maxPrompt bounds what is read from standard input.
 const maxPrompt = 16 << 20
 
-func (v *runVerb) prompt(in io.Reader) (string, error) {
-	text := strings.Join(v.Prompt, " ")
-	if text == "" || text == "-" {
-		if f, ok := in.(*os.File); ok {
-			if st, err := f.Stat(); err == nil && st.Mode()&os.ModeCharDevice != 0 {
-				return "", errors.New("there is nothing to ask; write it behind run, or pipe it in")
-			}
+// prompt is what is asked: the words of the command line, standard input where
+// there are none, and both with a last "-". unread says that standard input was
+// left alone although something is connected to it.
+func (v *runVerb) prompt(in io.Reader) (text string, unread bool, err error) {
+	words := v.Prompt
+	read := len(words) == 0
+	if n := len(words); n > 0 && words[n-1] == "-" {
+		words, read = words[:n-1], true
+	}
+	text = strings.Join(words, " ")
+	if read {
+		if !piped(in) {
+			return "", false, errors.New("there is nothing to ask; write it behind run, or pipe it in")
 		}
 		b, err := io.ReadAll(io.LimitReader(in, maxPrompt))
 		if err != nil {
-			return "", fmt.Errorf("read the prompt: %w", err)
+			return "", false, fmt.Errorf("read the prompt: %w", err)
 		}
-		text = string(b)
+		if text != "" {
+			text += "\n\n"
+		}
+		text += string(b)
 	}
 	if strings.TrimSpace(text) == "" {
-		return "", errors.New("the prompt is empty")
+		return "", false, errors.New("the prompt is empty")
 	}
-	return text, nil
+	return text, !read && piped(in), nil
+}
+
+// piped says that standard input is neither a terminal nor /dev/null.
+func piped(in io.Reader) bool {
+	f, ok := in.(*os.File)
+	if !ok {
+		return in != nil
+	}
+	st, err := f.Stat()
+	return err == nil && st.Mode()&os.ModeCharDevice == 0
+}
+
+// notRead is what the first line adds then.
+func (v *runVerb) notRead() string {
+	if !v.unread {
+		return ""
+	}
+	return " · standard input is not read (use - to read it)"
 }
 
 // local runs the turn in a host of its own, which leaves nothing behind: the
@@ -136,7 +167,7 @@ func (v *runVerb) local(ctx context.Context, c *console, prompt string, interrup
 	if err != nil {
 		return exit(exitFailed, refusal(err))
 	}
-	say(c.err, "%s", firstLine(ctx, host, posted))
+	say(c.err, "%s%s", firstLine(ctx, host, posted, cfg), v.notRead())
 	end, err := v.follow(ctx, c, host, posted, interrupted)
 	if err != nil {
 		return exit(exitFailed, err)
@@ -209,9 +240,9 @@ func (v *runVerb) post(ctx context.Context, host *actors.Host, workdir, prompt s
 }
 
 // firstLine says which agent works where, with whose state and which rights.
-func firstLine(ctx context.Context, host *actors.Host, p *actors.Posted) string {
+func firstLine(ctx context.Context, host *actors.Host, p *actors.Posted, cfg *config.Config) string {
 	set := p.Session.Settings
-	permissions, home, confined := string(set.Agent.Permissions), "private", ""
+	permissions, home, confined, credential := string(set.Agent.Permissions), "private", "", ""
 	for _, r := range host.Runtimes(ctx) {
 		if r.Name != set.Agent.Adapter {
 			continue
@@ -223,6 +254,9 @@ func firstLine(ctx context.Context, host *actors.Host, p *actors.Posted) string 
 		if !r.Confined && permissions == string(spec.WorkspaceWrite) {
 			confined = " (not confined by the CLI)"
 		}
+		if credentialOf(cfg, r) == "" {
+			credential = " · no provider key and no sign-in found (export " + keyVariable(cfg, r.Name) + "=...)"
+		}
 	}
 	name := set.Agent.Adapter
 	if set.Agent.Name != "" {
@@ -231,7 +265,7 @@ func firstLine(ctx context.Context, host *actors.Host, p *actors.Posted) string 
 	if m := set.Agent.CLIModel(); m != "" {
 		name += " " + m
 	}
-	return fmt.Sprintf("agent %s · workdir %s · home %s · permissions %s%s", name, set.Environment.Workspace, home, permissions, confined)
+	return fmt.Sprintf("agent %s · workdir %s · home %s · permissions %s%s%s", name, set.Environment.Workspace, home, permissions, confined, credential)
 }
 
 // follow prints the turn's events until its end.

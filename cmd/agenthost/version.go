@@ -1,6 +1,9 @@
 package main
 
-import "runtime"
+import (
+	"fmt"
+	"runtime"
+)
 
 // version and commit are stamped by the build (-ldflags -X).
 var (
@@ -12,6 +15,10 @@ type versionVerb struct{}
 
 // Run prints what this program is.
 func (versionVerb) Run(c *console) error {
-	say(c.out, "agenthost %s (commit %s, %s, %s/%s)", version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	say(c.out, "%s", about())
 	return nil
+}
+
+func about() string {
+	return fmt.Sprintf("agenthost %s (commit %s, %s, %s/%s)", version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

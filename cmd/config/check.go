@@ -23,10 +23,10 @@ func tokenKey(i int) string { return fmt.Sprintf("auth.tokens[%d]", i) }
 // check judges the settings as a whole, after every source has been read.
 func (l *loader) check() {
 	c := l.cfg
-	c.StateDir, c.ToolsDir = l.home(c.StateDir), l.home(c.ToolsDir)
-	c.Environments.Workspace = l.home(c.Environments.Workspace)
+	c.StateDir, c.ToolsDir = l.directory("state_dir", c.StateDir), l.directory("tools_dir", c.ToolsDir)
+	c.Environments.Workspace = l.directory("environments.workspace", c.Environments.Workspace)
 	if c.StateDir == "" {
-		l.fault("state_dir", "", "is empty", "name a directory")
+		l.fault("state_dir", "", "is empty", "name a directory; a relative one in a file counts from the directory of that file")
 	}
 	l.checkTokens()
 	l.checkListen()
@@ -49,11 +49,7 @@ func (l *loader) checkTokens() {
 			l.fault(key+".id", t.ID, "is used twice", "give every token an id of its own")
 		}
 		ids[t.ID] = true
-		for j, r := range t.Roles {
-			if r == "" {
-				l.fault(fmt.Sprintf("%s.roles[%d]", key, j), "", "is empty", "name a role, such as dev or admin")
-			}
-		}
+		l.checkRoles(t, key)
 		if t.Value == "" && !l.fillToken(t, key) {
 			continue
 		}
@@ -64,9 +60,40 @@ func (l *loader) checkTokens() {
 	}
 }
 
+// roles are those that the server knows; only the first two may do anything as
+// long as there is no policy.
+var roles = []string{"admin", "dev", "observer"}
+
+// checkRoles warns of a token that lets nobody do anything.
+func (l *loader) checkRoles(t *Token, key string) {
+	idle := true
+	for j, r := range t.Roles {
+		at := fmt.Sprintf("%s.roles[%d]", key, j)
+		switch {
+		case r == "":
+			l.fault(at, "", "is empty", "name a role, such as dev or admin")
+			idle = false
+		case !contains(roles, r):
+			l.doubt(at, r, "is not one of "+strings.Join(roles, ", ")+"; without a policy this role may do nothing", didYouMean(r, roles))
+			idle = false
+		case r != "observer":
+			idle = false
+		}
+	}
+	if idle {
+		l.doubt(key, "", "has neither the role dev nor admin; without a policy it may do nothing", "add one of them to roles")
+	}
+}
+
 // fillToken reads the token's variable.
 func (l *loader) fillToken(t *Token, key string) bool {
 	at := key + ".token_env"
+	for i := range l.problems {
+		if l.problems[i].Key == key+".token" { // the token itself, an unknown key already
+			l.problems[i].What, l.problems[i].Remedy = "a token has no place in a file", "put it into a variable and name that one with token_env"
+			return false
+		}
+	}
 	if !variableName.MatchString(t.TokenEnv) {
 		l.fault(at, "", "is not the name of a variable", "put the token into a variable and name that one here")
 		return false
@@ -126,6 +153,10 @@ func (l *loader) checkRuntimes() {
 			l.refuseCommandKeys(key)
 		case r.Adapter != "command":
 			remedy := "an adapter of your own needs adapter: command"
+			if r.Adapter != "" {
+				l.fault(key+".adapter", r.Adapter, "is no kind of adapter", strings.TrimPrefix(didYouMean(r.Adapter, []string{"command"})+" "+remedy, " "))
+				continue
+			}
 			if n := nearest(name, append([]string{"default"}, BuiltIn...)); n != "" {
 				remedy = fmt.Sprintf("did you mean %q? %s", n, remedy)
 			}
@@ -145,6 +176,23 @@ func (l *loader) checkRuntimes() {
 			if names[at] != "" && !variableName.MatchString(names[at]) {
 				l.fault(key+at, "", "is not the name of a variable", "put the value into a variable and name that one here")
 			}
+		}
+		l.checkProvider(name, r)
+	}
+}
+
+// checkProvider warns of variables of the configuration's own that are not there:
+// nothing is taken in their place.
+func (l *loader) checkProvider(name string, r *Runtime) {
+	for _, v := range []struct{ key, name, usual string }{
+		{"base_url_env", r.LLM.BaseURLEnv, DefaultBaseURLEnv}, {"api_key_env", r.LLM.APIKeyEnv, DefaultAPIKeyEnv},
+	} {
+		if v.name != "" && v.name != v.usual && variableName.MatchString(v.name) && l.env[v.name] == "" {
+			shown := v.name
+			if shown != strings.ToUpper(shown) {
+				shown = "" // it may be the key itself
+			}
+			l.doubt("agents."+name+".llm."+v.key, shown, "is not set", "set that variable; "+v.usual+" is not used in its place")
 		}
 	}
 }
@@ -181,9 +229,20 @@ func (l *loader) checkCommand(name string, r *Runtime) {
 			l.fault(key, "", err.Error(), "")
 		}
 	}
+	if !mayCommand(r.Permissions) {
+		l.fault(key+".permissions", r.Permissions, commandPermissions, "use workspace_write or full_access, or confine the program by what starts it")
+	}
 	if _, given := l.origins[key+".binary"]; given {
 		l.fault(key+".binary", r.Binary, "is not used with adapter: command", "the program is the first element of command")
 	}
+}
+
+// commandPermissions says why a command cannot be held to fewer permissions.
+const commandPermissions = "cannot be enforced on a command"
+
+// mayCommand says that a command adapter takes the permissions.
+func mayCommand(permissions string) bool {
+	return permissions == "workspace_write" || permissions == "full_access"
 }
 
 func (l *loader) checkDefault() {
@@ -233,7 +292,7 @@ func (l *loader) checkUnbuilt() {
 		if r.Driver == "persistent" {
 			unbuilt(key+".driver", r.Driver, "use auto or exec")
 		}
-		if r.Permissions == "ask" {
+		if r.Permissions == "ask" && r.Adapter != "command" {
 			unbuilt(key+".permissions", r.Permissions, "use read_only, workspace_write or full_access")
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // host to fill at spawn; secret keeps a value out of messages.
 type Config struct {
 	Listen       string       `yaml:"listen" help:"address to serve on; port 0 picks one and logs it"`
-	StateDir     string       `yaml:"state_dir" help:"directory of sessions, journal and homes, 0700"`
+	StateDir     string       `yaml:"state_dir" help:"directory of sessions, journal and homes, 0700; in a file a relative one counts from the directory of that file"`
 	ToolsDir     string       `yaml:"tools_dir" help:"directory searched for agent CLIs before PATH"`
 	Groups       []string     `yaml:"groups" enum:"agents" help:"groups of routes that are served"`
 	Log          Log          `yaml:"log"`
@@ -241,6 +241,12 @@ type Scope struct {
 	Timeout     time.Duration `yaml:"timeout"`
 }
 
+// The variables of a CLI's provider where the configuration names no others.
+const (
+	DefaultBaseURLEnv = "ABX_LLM_BASE_URL"
+	DefaultAPIKeyEnv  = "ABX_LLM_API_KEY"
+)
+
 // BuiltIn are the adapters that need no declaration.
 var BuiltIn = []string{"claude-code", "codex"}
 
@@ -299,7 +305,7 @@ func defaultRuntime(binary string) *Runtime {
 		Driver:      "auto",
 		Home:        "auto",
 		Permissions: "workspace_write",
-		LLM:         LLM{BaseURLEnv: "ABX_LLM_BASE_URL", APIKeyEnv: "ABX_LLM_API_KEY", WireAPI: "responses"},
+		LLM:         LLM{BaseURLEnv: DefaultBaseURLEnv, APIKeyEnv: DefaultAPIKeyEnv, WireAPI: "responses"},
 		Output:      Output{Format: "text"},
 	}
 }

@@ -22,7 +22,7 @@ var aliases = map[string]string{"claude": "claude-code", "openai-codex": "codex"
 func load(t *testing.T, file string, flags map[string]string, env ...string) (*Config, []string, error) {
 	t.Helper()
 	if file == "" {
-		file = "testdata/default.yaml"
+		file = "example.yaml"
 	}
 	return Load(Source{File: file, Environ: append(environ[:len(environ):len(environ)], env...), Flags: flags, Home: "/home/u", Aliases: aliases})
 }
@@ -39,12 +39,12 @@ func good(t *testing.T, file string, flags map[string]string, env ...string) *Co
 
 func TestDefaultFileSaysWhatTheProgramDoes(t *testing.T) {
 	t.Parallel()
-	c, warnings, err := load(t, "testdata/default.yaml", nil)
+	c, warnings, err := load(t, "example.yaml", nil)
 	if err != nil || len(warnings) > 0 {
 		t.Fatal(err, warnings)
 	}
 	want := Default("/home/u", false)
-	want.File = "testdata/default.yaml"
+	want.File = "example.yaml"
 	// An empty list in the file and none at all are the same.
 	c.Auth.Tokens, c.Definitions, c.Policy = nil, nil, nil
 	c.Agents.Runtimes["codex"].PassthroughEnv, c.Agents.Runtimes["codex"].ExtraArgs = nil, nil

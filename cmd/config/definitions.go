@@ -20,7 +20,7 @@ func (l *loader) definitions() {
 	taken := map[string]bool{}
 	for i := range l.cfg.Definitions {
 		prefix := fmt.Sprintf("definitions[%d].", i)
-		l.define(&l.cfg.Definitions[i], taken, func(key, value, what, remedy string) {
+		l.define(&l.cfg.Definitions[i], prefix+"workspace.path", taken, func(key, value, what, remedy string) {
 			l.fault(prefix+key, value, what, remedy)
 		})
 	}
@@ -33,11 +33,12 @@ func (l *loader) definitions() {
 }
 
 // define makes a saved agent of d, unless something is wrong with it.
-func (l *loader) define(d *Definition, taken map[string]bool, wrong blame) {
+// at is the key of its directory.
+func (l *loader) define(d *Definition, at string, taken map[string]bool, wrong blame) {
 	before := len(l.problems)
 	a := spec.Agent{
 		Name: d.Name, Model: d.Model, Instructions: d.Instructions,
-		Env: d.Env, Permissions: spec.Permissions(d.Permissions), Workspace: l.home(d.Workspace.Path),
+		Env: d.Env, Permissions: spec.Permissions(d.Permissions), Workspace: l.directory(at, d.Workspace.Path),
 		Limits: spec.Limits{TurnTimeout: d.Limits.TurnTimeout, IdleTimeout: d.Limits.IdleTimeout, MaxTurns: d.Limits.MaxTurns, MaxUSD: d.Limits.MaxBudgetUSD},
 	}
 	a.Adapter = l.runtimeOf(d.Runtime, wrong)
@@ -59,7 +60,11 @@ func (l *loader) define(d *Definition, taken map[string]bool, wrong blame) {
 	if d.Workspace.Git != (Git{}) {
 		wrong("workspace.git", "", "asks for a feature that is not built yet", "clone the repository into workspace.path yourself")
 	}
-	if d.Permissions == "ask" {
+	runtime := l.cfg.Agents.Runtimes[a.Adapter]
+	switch {
+	case runtime != nil && runtime.Adapter == "command" && d.Permissions != "" && !mayCommand(d.Permissions):
+		wrong("permissions", d.Permissions, commandPermissions, "use workspace_write or full_access, or another runtime")
+	case d.Permissions == "ask":
 		wrong("permissions", d.Permissions, "asks for a feature that is not built yet", "use read_only, workspace_write or full_access")
 	}
 	for _, name := range sortedKeys(d.Env) {
@@ -169,7 +174,7 @@ func (l *loader) adopt(r *referenceAgent, taken map[string]bool, wrong blame) {
 			MaxTurns: r.Limits.MaxTurns, MaxBudgetUSD: r.Limits.MaxBudgetUSD,
 		},
 	}
-	l.define(&d, taken, wrong)
+	l.define(&d, "", taken, wrong)
 	if len(l.problems) == before {
 		a := &l.cfg.saved[len(l.cfg.saved)-1]
 		a.Reasoning.Effort = r.Effort

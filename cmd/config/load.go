@@ -161,6 +161,18 @@ func (l *loader) set(s Scalar, raw, source string) {
 
 // fault notes a problem with the value of key, at the place it came from.
 func (l *loader) fault(key, value, what, remedy string) {
+	o := l.origin(key)
+	l.problems.add(Problem{Source: o.source, Line: o.line, Key: key, Value: value, What: what, Remedy: remedy})
+}
+
+// doubt warns of the value of key, as fault says that it is wrong.
+func (l *loader) doubt(key, value, what, remedy string) {
+	o := l.origin(key)
+	l.warn(Problem{Source: o.source, Line: o.line, Key: key, Value: value, What: what, Remedy: remedy}.String())
+}
+
+// origin is where key, or what it is part of, came from.
+func (l *loader) origin(key string) origin {
 	o, ok := l.origins[key]
 	for at := key; !ok && at != ""; {
 		at = at[:max(strings.LastIndexAny(at, ".["), 0)]
@@ -169,7 +181,17 @@ func (l *loader) fault(key, value, what, remedy string) {
 	if !ok {
 		o.source = "default"
 	}
-	l.problems.add(Problem{Source: o.source, Line: o.line, Key: key, Value: value, What: what, Remedy: remedy})
+	return o
+}
+
+// directory is the absolute form of a path given as key: one that a file gives
+// counts from the directory of that file, so that the file means the same
+// wherever the program is started.
+func (l *loader) directory(key, path string) string {
+	if o, ok := l.origins[key]; ok && o.line > 0 && path != "" && path != "~" && !strings.HasPrefix(path, "~/") && !filepath.IsAbs(path) {
+		path = filepath.Join(filepath.Dir(o.source), path)
+	}
+	return l.home(path)
 }
 
 // home replaces a leading ~ and makes the path absolute.

@@ -101,10 +101,18 @@ func distance(a, b string) int {
 	return prev[len(b)]
 }
 
-// suggest says which of the right words was meant.
-func suggest(name string, right []string) string {
+// didYouMean asks for the nearest of the right words, "" when none is near.
+func didYouMean(name string, right []string) string {
 	if n := nearest(name, right); n != "" {
 		return fmt.Sprintf("did you mean %q?", n)
+	}
+	return ""
+}
+
+// suggest says which of the right words was meant.
+func suggest(name string, right []string) string {
+	if hint := didYouMean(name, right); hint != "" {
+		return hint
 	}
 	return "use one of " + strings.Join(right, ", ")
 }

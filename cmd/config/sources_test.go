@@ -2,6 +2,7 @@ package config
 
 import (
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -209,4 +210,40 @@ func TestAnchorsAndDeepNestingEnd(t *testing.T) {
 			t.Errorf("%s: the alias was not read", name)
 		}
 	}
+}
+
+func TestDirectoriesInAFileCountFromIt(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := dir + "/agenthost.yaml"
+	text := "state_dir: state\ntools_dir: ../tools\nenvironments: {workspace: ~/w}\ndefinitions: [{name: a, runtime: codex, workspace: {path: repo}}]\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := good(t, file, nil)
+	if c.StateDir != dir+"/state" || c.ToolsDir != filepath.Join(dir, "../tools") || c.Environments.Workspace != "/home/u/w" {
+		t.Errorf("%s, %s, %s", c.StateDir, c.ToolsDir, c.Environments.Workspace)
+	}
+	if a := c.SavedAgents()[0]; a.Workspace != dir+"/repo" {
+		t.Errorf("definition: %s", a.Workspace)
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c = good(t, file, map[string]string{"state_dir": "state"}); c.StateDir != here+"/state" {
+		t.Errorf("flag: %s", c.StateDir)
+	}
+	if c = good(t, file, nil, "AGENTHOST_STATE_DIR=state"); c.StateDir != here+"/state" {
+		t.Errorf("variable: %s", c.StateDir)
+	}
+}
+
+func TestDoubtfulValuesAreWarnedOf(t *testing.T) {
+	t.Parallel()
+	_, warnings, err := load(t, "testdata/doubts.yaml", nil, "SET_KEY=k", "ONE=0123456789abcdef1", "TWO=0123456789abcdef2", "FOUR=0123456789abcdef4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "testdata/doubts.txt", strings.Join(warnings, "\n")+"\n")
 }

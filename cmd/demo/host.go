@@ -25,6 +25,9 @@ const startLimit = 30 * time.Second
 
 // startHost runs the server on a free port and waits until it says which.
 func startHost(ctx context.Context, server, codex, modelURL, dir string) (*host, error) {
+	if err := ctx.Err(); err != nil { // nothing to end yet
+		return nil, err
+	}
 	log, err := os.Create(filepath.Join(dir, "server.log"))
 	if err != nil {
 		return nil, fmt.Errorf("make the server's log: %w", err)
@@ -80,9 +83,14 @@ func listening(file string) string {
 	return ""
 }
 
-// stop ends the server in order.
+// stopLimit is longer than the server takes to end its turns.
+const stopLimit = 45 * time.Second
+
+// stop ends the server in order, or by force if it does not end.
 func (h *host) stop() error {
 	defer func() { _ = h.log.Close() }()
+	force := time.AfterFunc(stopLimit, func() { _ = syscall.Kill(-h.cmd.Process.Pid, syscall.SIGKILL) })
+	defer force.Stop()
 	if err := h.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("stop the server: %w", err)
 	}

@@ -39,16 +39,51 @@ func run(args []string, out, errs io.Writer) int {
 	} else if err != nil {
 		return 2
 	}
-	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	signals, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer cancel()
-	if err := show(ctx, &o, out); err != nil {
+	// A write to a pipe that nobody reads would end the program on the spot and leave
+	// the server running. Taken over, the write fails instead. The signal itself says
+	// nothing: a broken connection sends it too.
+	pipe := make(chan os.Signal, 1)
+	signal.Notify(pipe, syscall.SIGPIPE)
+	defer signal.Stop(pipe)
+	ctx, stop := context.WithCancelCause(signals)
+	defer stop(nil)
+	err := show(ctx, &o, &terminal{out: out, stop: stop})
+	var gone *unread
+	if errors.As(context.Cause(ctx), &gone) {
+		err = gone // what failed afterwards failed because of it
+	}
+	if err != nil {
 		_, _ = fmt.Fprintln(errs, "demo:", err)
 		return 1
 	}
 	return 0
 }
 
-// show plays the two turns.
+// terminal stops the demo when it can no longer be shown.
+type terminal struct {
+	out  io.Writer
+	stop context.CancelCauseFunc
+}
+
+func (t *terminal) Write(p []byte) (int, error) {
+	n, err := t.out.Write(p)
+	if err != nil {
+		t.stop(&unread{err})
+	}
+	return n, err
+}
+
+// unread says that the output has no reader any more.
+type unread struct{ err error }
+
+func (u *unread) Error() string { return "stopped, the output cannot be written: " + u.err.Error() }
+
+// Unwrap gives the write's error.
+func (u *unread) Unwrap() error { return u.err }
+
+// show plays the two turns. Whatever it started is gone when it returns.
 func show(ctx context.Context, o *options, out io.Writer) (err error) {
 	say := func(format string, args ...any) { _, _ = fmt.Fprintf(out, format+"\n", args...) }
 	build := filepath.Dir(o.tools)
@@ -135,6 +170,7 @@ func installed(ctx context.Context, o *options, path string) string {
 	ctx, cancel := context.WithTimeout(ctx, installLimit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh", o.install, "clis")
+	cmd.WaitDelay = 5 * time.Second // what the script started may keep its output open
 	cmd.Env = append(os.Environ(), "AGENTHOST_TOOLS="+filepath.Dir(filepath.Dir(path)))
 	output, err := cmd.CombinedOutput()
 	var ended *exec.ExitError

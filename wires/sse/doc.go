@@ -8,9 +8,11 @@
 // stalled reader holds neither memory nor a turn. All streams share one heartbeat
 // goroutine, owned by the Hub.
 //
-// The answer is framed by the end of the connection, not by chunks: every client
-// understands it (HTTP/1.0 ones too), a frame costs no chunk header, and a stream
-// tells its own end by its last event.
+// The answer is chunked, one chunk for the frames of one wake, and its last chunk
+// is sent only when the source is done: a client whose stream was cut off, by an
+// error, a deadline, a shutdown or the death of the server, sees a transfer that
+// is incomplete and not an end. HTTP/1.0 clients know no chunks; their answer ends
+// with the connection.
 //
 // A heartbeat is one comment line and ONE newline, between frames only. There is
 // never an id:, a retry: or a block without data: official decoders fail on them.

@@ -9,7 +9,7 @@ import (
 
 // head is the status line, the headers and the first comment. The comment makes
 // proxies and clients see the stream at once.
-func head(ctx *fasthttp.RequestCtx) []byte {
+func head(ctx *fasthttp.RequestCtx, chunked bool) []byte {
 	b := make([]byte, 0, 512)
 	b = append(b, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-cache\r\n"+
 		"X-Accel-Buffering: no\r\nConnection: close\r\nDate: "...)
@@ -21,7 +21,11 @@ func head(ctx *fasthttp.RequestCtx) []byte {
 		}
 		b = append(append(append(append(b, k...), ": "...), v...), "\r\n"...)
 	}
-	return append(b, "\r\n: ok\n"...)
+	if !chunked {
+		return append(b, lineBreak+hello...)
+	}
+	b = append(b, "Transfer-Encoding: chunked\r\n\r\n"...)
+	return append(b, chunk(hello)...)
 }
 
 // own reports whether the stream sets the header itself, or must not have it.

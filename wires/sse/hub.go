@@ -18,7 +18,8 @@ type Source interface {
 	// Next returns one of: frames (whole ones; they may be shared, and are not
 	// used after the next call), to be called again at once; wake, when there is
 	// nothing now, to be called again after wake is closed; done, with or without
-	// last frames, when the stream is complete; err, which ends it.
+	// last frames, when the stream is complete; err, which ends it. Only done
+	// without err tells the client that it has seen the end.
 	Next() (frames []byte, wake <-chan struct{}, done bool, err error)
 	Close()
 }
@@ -75,7 +76,8 @@ func NewHub(o Options) *Hub {
 // src over it. Headers that are set on ctx.Response go along. src is closed when
 // the stream ends, also when Serve returns an error.
 func (h *Hub) Serve(ctx *fasthttp.RequestCtx, src Source) error {
-	s := &stream{hub: h, src: src, head: head(ctx), born: time.Now()}
+	chunked := ctx.Request.Header.IsHTTP11()
+	s := &stream{hub: h, src: src, head: head(ctx, chunked), chunked: chunked, born: time.Now()}
 	h.mu.Lock()
 	if h.closed {
 		h.mu.Unlock()
@@ -94,7 +96,8 @@ func (h *Hub) Serve(ctx *fasthttp.RequestCtx, src Source) error {
 	return nil
 }
 
-// Close asks all streams to write what is pending and finish, and waits. When ctx
+// Close asks all streams to write what is pending and finish, and waits. A stream
+// whose source is not done by then looks cut off to its client. When ctx
 // ends first the remaining connections are closed, which ends them at once, and
 // ctx's error is returned. Further calls wait as well.
 func (h *Hub) Close(ctx context.Context) error {

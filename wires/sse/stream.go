@@ -15,6 +15,7 @@ type stream struct {
 	hub     *Hub
 	src     Source
 	head    []byte
+	chunked bool // the client knows chunks, and so the end of a stream from its loss
 	slot    int
 	born    time.Time
 	conn    net.Conn
@@ -32,8 +33,6 @@ const (
 )
 
 var buffers = sync.Pool{New: func() any { b := make([]byte, 0, bufferSize); return &b }}
-
-var heartbeat = []byte(": ping\n")
 
 // serve is the hijack handler. A panic here would end the process.
 func (s *stream) serve(conn net.Conn) {
@@ -55,7 +54,7 @@ func (s *stream) serve(conn net.Conn) {
 		_ = s.conn.Close()
 		<-gone
 	}()
-	if s.write(s.head) != nil {
+	if s.write(nil, s.head, nil) != nil {
 		return
 	}
 	s.head = nil
@@ -98,7 +97,7 @@ func (s *stream) pull(gone <-chan struct{}) {
 			return
 		case <-beat:
 			beat = s.hub.wheel.beat(s.slot)
-			if err := s.write(heartbeat); err != nil {
+			if err := s.ping(); err != nil {
 				s.lost(err)
 				return
 			}
@@ -106,22 +105,33 @@ func (s *stream) pull(gone <-chan struct{}) {
 	}
 }
 
-// flush writes what is pending in one write. wake is nil when there may be more.
+// flush writes what is pending in one write, which ends the answer if the source
+// is done. wake is nil when there may be more.
 func (s *stream) flush() (wake <-chan struct{}, done bool, err error) {
 	frames, wake, done, err := s.src.Next()
-	if err != nil || wake != nil || len(frames) == 0 {
+	switch {
+	case err != nil:
 		return wake, done, err
-	}
-	if done || len(frames) >= gather {
-		return nil, done, s.write(frames)
+	case wake != nil || len(frames) == 0:
+		if done && s.chunked {
+			err = s.write(nil, lastAlone, nil)
+		}
+		return wake, done, err
+	case done || len(frames) >= gather:
+		return nil, done, s.send(frames, done)
 	}
 	buf, _ := buffers.Get().(*[]byte)
-	b := append((*buf)[:0], frames...)
+	b := append(append((*buf)[:0], noRoom[:]...), frames...)
 	for err == nil && wake == nil && !done && len(b) < gather {
 		frames, wake, done, err = s.src.Next()
 		b = append(b, frames...)
 	}
-	if werr := s.write(b); werr != nil {
+	from := room
+	if s.chunked {
+		from = sizeLine(b, len(b)-room)
+		b = append(b, tail(done && err == nil)...)
+	}
+	if werr := s.write(nil, b[from:], nil); werr != nil {
 		err = werr
 	}
 	if cap(b) <= 2*gather {
@@ -131,23 +141,69 @@ func (s *stream) flush() (wake <-chan struct{}, done bool, err error) {
 	return wake, done, err
 }
 
+// send writes frames from where they are, as one chunk.
+func (s *stream) send(frames []byte, last bool) error {
+	if !s.chunked {
+		return s.write(nil, frames, nil)
+	}
+	line := noRoom
+	from := sizeLine(line[:], len(frames))
+	return s.write(line[from:], frames, tail(last))
+}
+
+// tail closes a chunk, and with the last one the answer.
+func tail(last bool) []byte {
+	if last {
+		return streamEnd
+	}
+	return chunkEnd
+}
+
+func (s *stream) ping() error {
+	if s.chunked {
+		return s.write(nil, chunkedPing, nil)
+	}
+	return s.write(nil, plainPing, nil)
+}
+
 // errWrite marks failures of the connection, as opposed to those of the source.
 type errWrite struct{ error }
 
-func (s *stream) write(b []byte) error {
+// write sends b between head and tail, which are short or nil. What is larger than
+// a piece takes several writes, each under a deadline of its own.
+func (s *stream) write(head, b, tail []byte) error {
 	for len(b) > 0 {
 		n := min(len(b), piece)
+		end := tail
+		if n < len(b) {
+			end = nil
+		}
 		if err := s.conn.SetWriteDeadline(time.Now().Add(s.hub.writeTimeout)); err != nil {
 			return errWrite{err}
 		}
-		n, err := s.conn.Write(b[:n])
-		s.hub.bytes.Add(int64(n))
+		sent, err := s.writeAtOnce(head, b[:n], end)
+		s.hub.bytes.Add(sent)
 		if err != nil {
 			return errWrite{err}
 		}
-		b = b[n:]
+		head, b = nil, b[n:]
 	}
 	return nil
+}
+
+// writeAtOnce is one system call, and copies nothing.
+func (s *stream) writeAtOnce(head, b, tail []byte) (int64, error) {
+	if len(head)+len(tail) == 0 {
+		n, err := s.conn.Write(b)
+		return int64(n), err
+	}
+	parts := make(net.Buffers, 0, 3)
+	for _, p := range [...][]byte{head, b, tail} {
+		if len(p) > 0 {
+			parts = append(parts, p)
+		}
+	}
+	return parts.WriteTo(s.conn)
 }
 
 // lost counts a failed write; false when err is the source's.
@@ -164,7 +220,7 @@ func (s *stream) lost(err error) bool {
 	return true
 }
 
-// farewell ends the answer in order: without it unread input of the client turns
+// farewell ends the connection in order: without it unread input of the client turns
 // the close into a reset that takes the last frames with it.
 func (s *stream) farewell() {
 	if half, ok := s.conn.(interface{ CloseWrite() error }); ok {

@@ -229,6 +229,10 @@ func (h *Host) start() error {
 // wrapped is the server's own process id, which is another than that of the program
 // that we started when it runs the server as its child.
 func (h *Host) wrapped() int {
+	if len(h.opts.Wrap) == 0 {
+		// A child that the server has just forked still has its command line.
+		return h.Pid
+	}
 	for _, p := range h.Descendants() {
 		if strings.HasPrefix(p.Command, h.Bin.Server+" serve ") {
 			return p.Pid

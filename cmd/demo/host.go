@@ -38,11 +38,11 @@ func startHost(ctx context.Context, server, codex, modelURL, dir string) (*host,
 	cmd.Stderr = log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for the demo, which stops the server in order
 	for _, kv := range os.Environ() {
-		if !strings.HasPrefix(kv, "ABX_") && !strings.HasPrefix(kv, "AGENTHOST_") { // the demo is the same everywhere
+		if !strings.HasPrefix(kv, "ABX_") && !strings.HasPrefix(kv, "AGENTHOST_") && !strings.HasPrefix(kv, "HOME=") { // the demo is the same everywhere
 			cmd.Env = append(cmd.Env, kv)
 		}
 	}
-	cmd.Env = append(cmd.Env, "ABX_LLM_BASE_URL="+modelURL+"/v1", "ABX_LLM_API_KEY=demo-key-no-secret")
+	cmd.Env = append(cmd.Env, "HOME="+dir, "ABX_LLM_BASE_URL="+modelURL+"/v1", "ABX_LLM_API_KEY=demo-key-no-secret")
 	if err := cmd.Start(); err != nil {
 		return nil, errors.Join(fmt.Errorf("start the server: %w", err), log.Close())
 	}

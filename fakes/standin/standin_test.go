@@ -73,7 +73,7 @@ func launch(t *testing.T, prompt string, args ...string) *process {
 	dir := t.TempDir()
 	p := &process{t: t, log: filepath.Join(dir, "run.log"), cmd: exec.CommandContext(ctx, self)}
 	p.cmd.Args = append([]string{args[0], "--log", p.log}, args[1:]...)
-	p.cmd.Env = append(os.Environ(), asCLI+"=1", "CODEX_HOME="+dir, "CLAUDE_CONFIG_DIR="+dir, "IS_SANDBOX=1", "GORACE="+quickExit)
+	p.cmd.Env = append(os.Environ(), asCLI+"=1", "HOME="+dir /* no profile of this machine */, "CODEX_HOME="+dir, "CLAUDE_CONFIG_DIR="+dir, "IS_SANDBOX=1", "GORACE="+quickExit)
 	p.cmd.Dir, p.cmd.Stdin = dir, strings.NewReader(prompt)
 	p.cmd.WaitDelay = time.Second
 	pipe, err := p.cmd.StdoutPipe()

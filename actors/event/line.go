@@ -6,25 +6,32 @@ import "encoding/json"
 // instead of the stored numbers, public ids, and JSON instead of the base64 that
 // stored documents have.
 
+// The bare types have the fields without the methods: what is shown is no Body.
+type (
+	bareItem  Item
+	bareInput Input
+	bareEnd   End
+)
+
 type shownItem struct {
 	ID     string `json:"id"`
 	Type   string `json:"type"`
 	Status string `json:"status"`
 	Phase  string `json:"phase,omitempty"`
-	*Item
+	*bareItem
 }
 
 type shownInput struct {
 	Items     []shownItem     `json:"items"`
 	Overrides json.RawMessage `json:"overrides,omitempty"`
 	Echo      json.RawMessage `json:"echo,omitempty"`
-	*Input
+	*bareInput
 }
 
 type shownEnd struct {
 	Outcome string          `json:"outcome"`
 	Carry   json.RawMessage `json:"carry,omitempty"`
-	*End
+	*bareEnd
 }
 
 // shown is the form of b for people.
@@ -33,20 +40,20 @@ func shown(b Body) any {
 	case *Item:
 		return showItem(b)
 	case *Input:
-		in := shownInput{Input: b, Items: make([]shownItem, len(b.Items)), Overrides: document(b.Overrides), Echo: document(b.Echo)}
+		in := shownInput{bareInput: (*bareInput)(b), Items: make([]shownItem, len(b.Items)), Overrides: document(b.Overrides), Echo: document(b.Echo)}
 		for i, it := range b.Items {
 			in.Items[i] = showItem(it)
 		}
 		return in
 	case *End:
-		return shownEnd{End: b, Outcome: b.Outcome.String(), Carry: document(b.Carry)}
+		return shownEnd{bareEnd: (*bareEnd)(b), Outcome: b.Outcome.String(), Carry: document(b.Carry)}
 	default:
 		return b
 	}
 }
 
 func showItem(it *Item) shownItem {
-	return shownItem{Item: it, ID: it.ID.With(PrefixItem), Type: it.Type.String(), Status: it.Status.String(), Phase: it.Phase.String()}
+	return shownItem{bareItem: (*bareItem)(it), ID: it.ID.With(PrefixItem), Type: it.Type.String(), Status: it.Status.String(), Phase: it.Phase.String()}
 }
 
 // document is a stored JSON document as it is; what is none becomes a string.

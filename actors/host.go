@@ -238,7 +238,7 @@ func (h *Host) Guarantees() []string {
 		return append(out, "processes are found by their group only: a tool shell that left it can outlive its turn")
 	}
 	if process.IsSubreaper() {
-		return append(out, "no process that a CLI starts outlives its turn (group, recorded tree, marker, subreaper)")
+		return append(out, "no process that a CLI starts outlives its turn while this program runs (group, recorded tree, marker, subreaper); what a killed program left is ended by the next start")
 	}
 	return append(out, "processes are found by group, recorded tree and marker; one that leaves all three can outlive its turn, because this program is no subreaper")
 }

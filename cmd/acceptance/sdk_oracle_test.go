@@ -32,7 +32,7 @@ func javaScript(t *testing.T) (program, env string) {
 	sdk := tools.Need(t, "sdk-js/newest/node_modules/openai/index.mjs")
 	node, err := exec.LookPath("node")
 	if err != nil {
-		t.Skip("node is not on PATH")
+		t.Fatal("the SDK is installed, but node is not on PATH")
 	}
 	return node, "ORACLE_SDK=" + sdk
 }

@@ -2,11 +2,11 @@ package agents
 
 import (
 	"strconv"
-	"unicode/utf8"
 
 	jsoniter "github.com/json-iterator/go"
 
 	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/wires/jsontext"
 )
 
 var json = jsoniter.ConfigCompatibleWithStandardLibrary
@@ -113,50 +113,5 @@ func (t wireText) MarshalJSON() ([]byte, error) {
 	return appendString(make([]byte, 0, len(t)+len(t)/8+2), string(t)), nil
 }
 
-const hexDigits = "0123456789abcdef"
-
-// appendString appends s as a JSON string that holds no line break of any kind;
-// bytes that are not UTF-8 become U+FFFD.
-func appendString(dst []byte, s string) []byte {
-	dst = append(dst, '"')
-	from := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c < utf8.RuneSelf {
-			if c >= 0x20 && c != '"' && c != '\\' {
-				i++
-				continue
-			}
-			dst = append(dst, s[from:i]...)
-			switch c {
-			case '"', '\\':
-				dst = append(dst, '\\', c)
-			case '\n':
-				dst = append(dst, '\\', 'n')
-			case '\r':
-				dst = append(dst, '\\', 'r')
-			case '\t':
-				dst = append(dst, '\\', 't')
-			default:
-				dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
-			}
-			i++
-			from = i
-			continue
-		}
-		r, n := utf8.DecodeRuneInString(s[i:])
-		switch {
-		case r == utf8.RuneError && n == 1:
-			dst = append(dst, s[from:i]...)
-			dst = append(dst, `\ufffd`...)
-			from = i + n
-		case r == '\u2028' || r == '\u2029':
-			dst = append(dst, s[from:i]...)
-			dst = append(dst, '\\', 'u', '2', '0', '2', hexDigits[r&15])
-			from = i + n
-		}
-		i += n
-	}
-	dst = append(dst, s[from:]...)
-	return append(dst, '"')
-}
+// appendString appends s as a JSON string of one line.
+func appendString(dst []byte, s string) []byte { return jsontext.Append(dst, s, false) }

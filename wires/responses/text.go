@@ -3,65 +3,17 @@ package responses
 import (
 	"strconv"
 	"unicode/utf8"
-)
 
-const hexDigits = "0123456789abcdef"
+	"github.com/agenthost/agenthost/wires/jsontext"
+)
 
 // appendString appends s as a JSON string, escaped like the object encoder does:
 // HTML characters and the line separators that some readers split at become
 // \u escapes, invalid UTF-8 becomes U+FFFD.
-func appendString(dst []byte, s string) []byte { return appendQuoted(dst, s, true) }
+func appendString(dst []byte, s string) []byte { return jsontext.Append(dst, s, true) }
 
 // appendPlain is appendString without the HTML escapes, for JSON inside of JSON.
-func appendPlain(dst []byte, s string) []byte { return appendQuoted(dst, s, false) }
-
-func appendQuoted(dst []byte, s string, html bool) []byte {
-	dst = append(dst, '"')
-	from := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c < utf8.RuneSelf {
-			if c >= ' ' && c != '"' && c != '\\' && (!html || c != '<' && c != '>' && c != '&') {
-				i++
-				continue
-			}
-			dst = append(dst, s[from:i]...)
-			switch c {
-			case '"', '\\':
-				dst = append(dst, '\\', c)
-			case '\n':
-				dst = append(dst, '\\', 'n')
-			case '\r':
-				dst = append(dst, '\\', 'r')
-			case '\t':
-				dst = append(dst, '\\', 't')
-			default:
-				dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
-			}
-			i++
-			from = i
-			continue
-		}
-		r, n := utf8.DecodeRuneInString(s[i:])
-		if r == utf8.RuneError && n == 1 || r == '\u2028' || r == '\u2029' {
-			dst = append(dst, s[from:i]...)
-			switch r {
-			case '\u2028':
-				dst = append(dst, `\u2028`...)
-			case '\u2029':
-				dst = append(dst, `\u2029`...)
-			default:
-				dst = append(dst, `\ufffd`...)
-			}
-			i += n
-			from = i
-			continue
-		}
-		i += n
-	}
-	dst = append(dst, s[from:]...)
-	return append(dst, '"')
-}
+func appendPlain(dst []byte, s string) []byte { return jsontext.Append(dst, s, false) }
 
 // encodedLen bounds how long appendString makes s.
 func encodedLen(s string) int {

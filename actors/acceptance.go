@@ -60,6 +60,10 @@ func (s *session) create(c actor.Context, m *open) {
 }
 
 func (s *session) post(c actor.Context, m *post) {
+	if len(m.actions) > 0 && m.actions[0].Answer != nil {
+		s.answerTurn(c, m)
+		return
+	}
 	if err := s.postable(m); err != nil {
 		m.reply <- answer[*Posted]{err: err}
 		return

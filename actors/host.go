@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/agenthost/agenthost/actors/endpoint"
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/fold"
 	"github.com/agenthost/agenthost/actors/process"
@@ -30,6 +31,7 @@ type Host struct {
 	keys      keyring
 	redactors redactors
 	files     fileRoom
+	endpoint  *endpoint.Server
 
 	system     *actor.ActorSystem
 	root       *actor.RootContext
@@ -73,6 +75,7 @@ func New(opts ...Option) (*Host, error) {
 		stopped: make(chan struct{}), quit: make(chan struct{}), gaugeEnd: make(chan struct{}),
 	}
 	h.store = h.cfg.store
+	h.endpoint = endpoint.New()
 	h.runtimes = newRuntimes(&h.cfg)
 	return h, nil
 }
@@ -190,7 +193,7 @@ func (h *Host) shutdown(ctx context.Context) error {
 	<-h.reaperEnd
 	h.work.wait()
 	h.system.Shutdown()
-	return h.store.Close()
+	return errors.Join(h.endpoint.Close(context.Background()), h.store.Close())
 }
 
 // usable refuses calls before Start; after Stop the store refuses them.

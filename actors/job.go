@@ -13,10 +13,12 @@ import (
 	"strings"
 
 	"github.com/agenthost/agenthost/actors/agent"
+	"github.com/agenthost/agenthost/actors/endpoint"
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/fold"
 	"github.com/agenthost/agenthost/actors/redact"
 	"github.com/agenthost/agenthost/actors/spec"
+	"github.com/asynkron/protoactor-go/actor"
 )
 
 // job is one prepared run of a CLI.
@@ -29,6 +31,8 @@ type job struct {
 	redact     *redact.Set
 	marker     string
 	dir        string // private to the turn, to be removed after it
+	// door is the turn's way to its caller, nil without one. Closed after the turn.
+	door *endpoint.Door
 }
 
 // requestOf is what the adapter is asked, as far as it is known before anything
@@ -58,7 +62,7 @@ func (h *Host) baseRequest(r *RuntimeConfig, s *spec.Session) *agent.Request {
 	workspace, _ := h.workspace(s)
 	req := &agent.Request{
 		Session: s.ID, Model: h.cliModel(a.Model), Instructions: a.Instructions, Reasoning: a.Reasoning, Text: a.Text,
-		Permissions: h.permissions(r, s), MCP: h.servers(a), Limits: a.Limits,
+		Permissions: h.permissions(r, s), MCP: h.servers(a), Limits: a.Limits, Functions: a.Functions,
 		Binary: r.Binary, Workspace: workspace, Home: h.home(r, s.Owner),
 		LLM: r.LLM, ExtraArgs: r.ExtraArgs, Root: os.Geteuid() == 0, Sandboxed: r.Sandboxed,
 	}
@@ -90,6 +94,9 @@ func (h *Host) override(req *agent.Request, o *spec.Overrides) {
 	if o.Text != nil {
 		req.Text = *o.Text
 	}
+	if o.Functions != nil {
+		req.Functions = *o.Functions
+	}
 }
 
 var plainOwner = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$`)
@@ -108,7 +115,7 @@ func (h *Host) home(r *RuntimeConfig, owner string) string {
 
 // prepare makes the turn's directories and files and says what to run. It works
 // on the disk, so it is not for a Receive.
-func (h *Host) prepare(_ context.Context, ses *fold.Session, t *fold.Turn) (*job, error) {
+func (h *Host) prepare(_ context.Context, ses *fold.Session, t *fold.Turn, self *actor.PID) (_ *job, err error) {
 	r, err := h.runtime(t.Settings.Agent.Adapter)
 	if err != nil {
 		return nil, err
@@ -136,6 +143,15 @@ func (h *Host) prepare(_ context.Context, ses *fold.Session, t *fold.Turn) (*job
 		return nil, err
 	}
 	req.Images = pathsIn(req.Dir, files)
+	door, err := h.door(r, req, self)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			door.Close()
+		}
+	}()
 	var inv *agent.Invocation
 	var parser agent.Parser
 	err = h.asked(r, "prepare", func() (err error) {
@@ -158,12 +174,15 @@ func (h *Host) prepare(_ context.Context, ses *fold.Session, t *fold.Turn) (*job
 		return nil, err
 	}
 	j := &job{
-		adapter: r.Adapter.Name(), request: req, invocation: inv, parser: parser, dir: dir,
+		adapter: r.Adapter.Name(), request: req, invocation: inv, parser: parser, dir: dir, door: door,
 		marker: h.stateID + "/" + h.id.Hex() + "/" + t.ID.Hex(),
 	}
 	secret := h.secrets(&t.Settings.Agent)
 	j.env = childEnv(h.cfg.environ, r.Passthrough, pairs(t.Settings.Agent.Env), secret, inv.Env)
 	hidden := append(credentials(j.env), req.LLM.APIKey)
+	if req.Host != nil {
+		hidden = append(hidden, req.Host.Token)
+	}
 	for _, kv := range secret {
 		_, v, _ := strings.Cut(kv, "=")
 		hidden = append(hidden, v)

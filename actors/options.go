@@ -16,27 +16,29 @@ import (
 
 // Limits bound the host. The zero value of a field means its default.
 type Limits struct {
-	MaxConcurrentTurns int           // max(4, 4 x cores)
-	MaxQueue           int           // 32 inputs waiting in one session
-	MaxWaitingTurns    int           // 10,000 waiting in the host
-	MaxSessions        int64         // 1,000,000
-	MaxSubscribers     int           // 32 streams of one session
-	PassivateAfter     time.Duration // 60 s
-	TurnTimeout        time.Duration // 30 min
-	IdleTimeout        time.Duration // 5 min
-	SettleQuiet        time.Duration // 300 ms
-	Linger             time.Duration // 5 s
-	InterruptGrace     time.Duration // 5 s
-	TerminateGrace     time.Duration // 3 s
-	MaxLineBytes       int           // 64 MiB
-	MaxItemBytes       int           // 2 MiB
-	MaxOutputBytes     int64         // 256 MiB of one turn's stdout
-	JournalMaxBytes    int64         // 32 MiB of one session
-	MinAvailableMemory uint64        // 512 MiB; below it no further turn starts
-	RingBytes          int           // 1 MiB of recent events kept in memory a session
-	MaxFileBytes       int64         // 10 MiB of one stored file
-	MaxFilesBytes      int64         // 256 MiB of one principal's stored files
-	MaxFiles           int           // 10,000 stored files of one principal
+	MaxConcurrentTurns  int           // max(4, 4 x cores)
+	MaxQueue            int           // 32 inputs waiting in one session
+	MaxWaitingTurns     int           // 10,000 waiting in the host
+	MaxSessions         int64         // 1,000,000
+	MaxSubscribers      int           // 32 streams of one session
+	PassivateAfter      time.Duration // 60 s
+	MaxWaitingProcesses int           // 64 turns that wait for their caller without a slot
+	ToolResultTimeout   time.Duration // 10 min for the caller's answer to a call
+	TurnTimeout         time.Duration // 30 min
+	IdleTimeout         time.Duration // 5 min
+	SettleQuiet         time.Duration // 300 ms
+	Linger              time.Duration // 5 s
+	InterruptGrace      time.Duration // 5 s
+	TerminateGrace      time.Duration // 3 s
+	MaxLineBytes        int           // 64 MiB
+	MaxItemBytes        int           // 2 MiB
+	MaxOutputBytes      int64         // 256 MiB of one turn's stdout
+	JournalMaxBytes     int64         // 32 MiB of one session
+	MinAvailableMemory  uint64        // 512 MiB; below it no further turn starts
+	RingBytes           int           // 1 MiB of recent events kept in memory a session
+	MaxFileBytes        int64         // 10 MiB of one stored file
+	MaxFilesBytes       int64         // 256 MiB of one principal's stored files
+	MaxFiles            int           // 10,000 stored files of one principal
 }
 
 func (l Limits) withDefaults() Limits {
@@ -46,6 +48,8 @@ func (l Limits) withDefaults() Limits {
 	def(&l.MaxSessions, 1_000_000)
 	def(&l.MaxSubscribers, 32)
 	def(&l.PassivateAfter, time.Minute)
+	def(&l.MaxWaitingProcesses, 64)
+	def(&l.ToolResultTimeout, 10*time.Minute)
 	def(&l.TurnTimeout, 30*time.Minute)
 	def(&l.IdleTimeout, 5*time.Minute)
 	def(&l.SettleQuiet, 300*time.Millisecond)

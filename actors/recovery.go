@@ -75,7 +75,7 @@ func (s *session) recover(c actor.Context, rec *store.Session) {
 		s.skip(g, rec.Reserved)
 	}
 	for _, t := range s.state.OpenTurns() {
-		if t.Status == fold.Running {
+		if t.Status != fold.Queued {
 			s.settle(g, t.ID, &event.End{Outcome: event.Failed, Failure: f})
 			continue
 		}

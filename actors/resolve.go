@@ -86,6 +86,10 @@ func (h *Host) admissible(s *spec.Session, in *spec.NewInput) error {
 			"adapter %s does not confine workspace_write and agents.%s.permissions_strict is set; use read_only, or set sandboxed if this machine is itself the sandbox",
 			r.Adapter.Name(), r.Adapter.Name()))
 	}
+	if fns := h.requestOf(r, s, in).Functions; len(fns) > 0 && !caps.Functions {
+		return event.FailParam(event.FunctionsUnsupported, "tools", fmt.Sprintf(
+			"adapter %s cannot call functions of yours, such as %s; use another agent, or leave them out", r.Adapter.Name(), fns[0].Name))
+	}
 	if err := limitable(&caps, r.Adapter.Name(), s.Agent.Limits); err != nil {
 		return err
 	}

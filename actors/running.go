@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/fold"
 	"github.com/agenthost/agenthost/actors/queue"
 	"github.com/agenthost/agenthost/actors/store"
 	"github.com/asynkron/protoactor-go/actor"
@@ -18,6 +19,8 @@ type (
 		turn    event.ID
 		events  []event.Event
 		release func(error)
+		// answers, if any, are what these events take in.
+		answers *answers
 	}
 	// turnGone says that a turn's actor stopped, in its place behind what that
 	// actor sent.
@@ -30,6 +33,8 @@ type (
 type running struct {
 	turn event.ID
 	pid  *actor.PID
+	// parked says that it gave its slot back.
+	parked bool
 }
 
 func (s *session) effects(c actor.Context, effects []queue.SessionEffect) {
@@ -45,6 +50,8 @@ func (s *session) effects(c actor.Context, effects []queue.SessionEffect) {
 			c.Send(s.supervisor, &returnSlot{e.Turn})
 		case queue.Start:
 			s.start(c, e.Turn)
+		case queue.Resume:
+			s.resume(c, e)
 		}
 	}
 }
@@ -84,7 +91,12 @@ func (s *session) took(c actor.Context, m *turnEvents) {
 		m.release(nil) // nothing follows a turn's end
 		return
 	}
-	g := s.group(nil)
+	var key *store.Key
+	if m.answers != nil {
+		key = m.answers.key
+	}
+	g := s.group(key)
+	before := s.state.Session().Head
 	g.batch.Events = slices.Grow(g.batch.Events, len(m.events))
 	for _, ev := range m.events {
 		ev.Turn = m.turn
@@ -93,12 +105,32 @@ func (s *session) took(c actor.Context, m *turnEvents) {
 			continue
 		}
 		s.add(g, ev)
-		if ev.Kind == event.ItemDone || ev.Kind == event.TurnStarted {
+		switch ev.Kind {
+		case event.ItemDone, event.TurnStarted, event.CallAnswered:
 			g.durable = true
+		case event.TurnWaiting, event.LegStarted:
+			g.durable, g.body = true, true
 		}
 	}
+	if m.answers != nil {
+		s.answered(g, m, before)
+	}
+	s.askAround(c)
 	g.then = append(g.then, func(_ actor.Context, err error) { m.release(err) })
 	s.flush(c)
+}
+
+// answered prepares the reply to who answered, for when it is stored.
+func (s *session) answered(g *group, m *turnEvents, before int64) {
+	p := &Posted{Session: s.state.Session(), Before: before}
+	if t, ok := s.state.Turn(m.turn); ok {
+		p.Turns = append(p.Turns, t)
+	}
+	answerOf(m.answers.key, p)
+	g.body = true
+	told := m.answers
+	s.asking = slices.DeleteFunc(s.asking, func(a *answers) bool { return a == m.answers })
+	g.then = append(g.then, func(_ actor.Context, err error) { told.tell(p, err) })
 }
 
 // settle ends a turn that has no actor: its open items, then the turn.
@@ -130,12 +162,21 @@ func (s *session) end(g *group, ev event.Event, end *event.End) {
 			s.host.ended(v)
 		}
 	})
-	if replies, asked := s.forget[ev.Turn]; asked || v.Turn.Input.Forget {
+	if replies, asked := s.forget[ev.Turn]; asked || forgetful(v.Turn) {
 		s.forgetIn(g, v.Turn, replies...)
 		delete(s.forget, ev.Turn)
 		return
 	}
 	s.record(g, v.Turn, store.TurnEnded)
+}
+
+// forgetful reports whether a request that the turn answered asked not to be stored.
+func forgetful(t *fold.Turn) bool {
+	forget := t.Input.Forget
+	for _, l := range t.Legs {
+		forget = forget || l.Input != nil && l.Input.Forget
+	}
+	return forget
 }
 
 // finished: the turn's process is gone, its slot and place are free.
@@ -160,6 +201,8 @@ func (s *session) free(c actor.Context, turn event.ID) {
 	if s.run == nil || s.run.turn != turn {
 		return
 	}
+	s.unpark()
+	s.unasked(event.Fail(event.CallAnsweredAlready, "the turn ended before the answer reached it"))
 	s.run = nil
 	// The session's next ask goes first: its place in the host's line is by
 	// acceptance, and the slot may be its own.
@@ -167,6 +210,7 @@ func (s *session) free(c actor.Context, turn event.ID) {
 	c.Send(s.supervisor, &returnSlot{turn})
 	s.erase(c)
 	s.reload(c)
+	s.quiet(c)
 	s.rest(c)
 }
 

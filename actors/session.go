@@ -46,6 +46,8 @@ type session struct {
 	staged int
 
 	run    *running
+	asking []*answers                           // handed to the running turn, and not heard of
+	asks   bool                                 // the supervisor knows of open questions
 	forget map[event.ID][]chan answer[struct{}] // open turns to forget at their end, and who asked
 	claims []claim
 
@@ -138,6 +140,8 @@ func (s *session) Receive(c actor.Context) {
 		s.stopTurn(c, event.Fail(event.ServerStopped, "the server was stopped before this turn ended"))
 	case *quiesce:
 		s.quiescing = true
+		// No slot is granted any more, so one that waits for its caller cannot go on.
+		s.stopTurn(c, event.Fail(event.ServerStopped, "the server was stopped while this turn waited for its caller"))
 		s.quiet(c)
 	case *trimmed:
 		s.trimming = false
@@ -218,6 +222,9 @@ func (s *session) broken(c actor.Context) {
 		c.Send(s.supervisor, &returnSlot{m.turn})
 	case *turnEvents:
 		m.release(s.failure)
+		if m.answers != nil {
+			m.answers.tell(nil, s.failure)
+		}
 	case *retryUp:
 		if s.retry.is(m.gen) {
 			s.retryDue = true
@@ -237,6 +244,10 @@ func (s *session) always(c actor.Context) {
 		s.effects(c, s.fifo.Granted(m.turn))
 	case *turnEvents:
 		s.took(c, m)
+	case *park:
+		s.parked(c, m.turn)
+	case *unpark:
+		s.unparked(c, m.turn)
 	case *committed:
 		s.landed(c, m.err)
 	case *idleUp:
@@ -262,6 +273,8 @@ func (s *session) close(why error) {
 	s.ring.close(event.Fail(event.ShuttingDown, "the session was closed; come back with the last cursor"))
 	s.host.stats.subscribers.Add(int64(-s.subs))
 	s.subs = 0
+	s.unpark()
+	s.unasked(why)
 	s.abandon(why)
 }
 
@@ -283,7 +296,7 @@ func (s *session) storing() bool { return s.flight != nil || len(s.next) > 0 }
 
 // quiet tells the supervisor, if it waits for that, that everything is stored.
 func (s *session) quiet(c actor.Context) {
-	if s.quiescing && !s.storing() {
+	if s.quiescing && s.run == nil && !s.storing() {
 		s.quiescing = false
 		c.Send(s.supervisor, &quiescent{s.id})
 	}

@@ -86,6 +86,11 @@ func (h *Host) postable(ctx context.Context, owner string, session event.ID, act
 		return err
 	}
 	for _, a := range actions {
+		if a.Answer != nil {
+			return h.answerable(ctx, owner, session, actions)
+		}
+	}
+	for _, a := range actions {
 		if a.Input == nil {
 			continue
 		}

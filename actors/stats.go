@@ -9,6 +9,7 @@ import (
 type Stats struct {
 	Running     int64 // turns with a slot
 	Waiting     int64 // turns waiting for one
+	Parked      int64 // turns that wait for their caller without one
 	Active      int64 // sessions in memory
 	Subscribers int64
 	Trees       int64 // process trees alive
@@ -24,6 +25,7 @@ type Stats struct {
 
 type stats struct {
 	running, waiting, active, subscribers, trees atomic.Int64
+	parked                                       atomic.Int64
 	completed, failed, cancelled                 atomic.Int64
 	orphans, crashes, commits, commitNanos       atomic.Int64
 	tight                                        atomic.Bool
@@ -43,7 +45,7 @@ func (s *stats) full(slots int) bool {
 func (h *Host) Stats() Stats {
 	s := &h.stats
 	return Stats{
-		Running: s.running.Load(), Waiting: s.waiting.Load(), Active: s.active.Load(),
+		Running: s.running.Load(), Waiting: s.waiting.Load(), Parked: s.parked.Load(), Active: s.active.Load(),
 		Subscribers: s.subscribers.Load(), Trees: s.trees.Load(),
 		Completed: s.completed.Load(), Failed: s.failed.Load(), Cancelled: s.cancelled.Load(),
 		OrphansReaped: s.orphans.Load(), Crashes: s.crashes.Load(),

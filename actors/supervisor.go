@@ -69,7 +69,9 @@ type supervisor struct {
 	// the next revival wait longer. revivals are their clocks.
 	crashes  map[event.ID]int
 	revivals map[event.ID]*timer
-	stopping bool
+	// questions are what the sessions' waiting turns ask.
+	questions map[event.ID]*asks
+	stopping  bool
 }
 
 type registration struct {
@@ -85,13 +87,14 @@ func newSupervisor(h *Host) *supervisor {
 	admit := queue.NewAdmission(h.cfg.limits.MaxConcurrentTurns, h.cfg.limits.MaxWaitingTurns)
 	admit.SetRoom(!h.stats.tight.Load())
 	return &supervisor{
-		host:     h,
-		admit:    admit,
-		sessions: map[event.ID]*registration{},
-		holders:  map[event.ID]event.ID{},
-		byPID:    map[string]event.ID{},
-		crashes:  map[event.ID]int{},
-		revivals: map[event.ID]*timer{},
+		host:      h,
+		admit:     admit,
+		sessions:  map[event.ID]*registration{},
+		holders:   map[event.ID]event.ID{},
+		byPID:     map[string]event.ID{},
+		crashes:   map[event.ID]int{},
+		revivals:  map[event.ID]*timer{},
+		questions: map[event.ID]*asks{},
 	}
 }
 
@@ -115,6 +118,10 @@ func (s *supervisor) Receive(c actor.Context) {
 		s.admit.Withdraw(m.turn)
 	case *returnSlot:
 		s.giveBack(c, m.turn)
+	case *asks:
+		s.asks(m)
+	case *inbox:
+		s.inbox(m)
 	case *room:
 		s.grant(c, s.admit.SetRoom(m.ok))
 	case *restful:
@@ -210,6 +217,7 @@ func (s *supervisor) gone(c actor.Context, who *actor.PID) {
 	r := s.sessions[id]
 	delete(s.byPID, who.GetId())
 	delete(s.sessions, id)
+	delete(s.questions, id)
 	for turn, session := range s.holders {
 		if session == id {
 			delete(s.holders, turn)

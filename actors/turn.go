@@ -3,10 +3,12 @@ package actors
 import (
 	"context"
 	"os"
+	"time"
 
 	"github.com/agenthost/agenthost/actors/agent"
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/fold"
+	"github.com/agenthost/agenthost/actors/spec"
 	"github.com/agenthost/agenthost/actors/turn"
 	"github.com/asynkron/protoactor-go/actor"
 )
@@ -57,8 +59,17 @@ type turnActor struct {
 	started bool      // the start is stored
 	job     *job      // once prepared
 	process *actor.PID
-	timers  [4]timer
+	timers  [6]timer
 	over    bool
+
+	// calls are those of the CLI that have no answer yet, by number.
+	calls    map[int64]chan *event.Item
+	lastCall int64
+	// answering are the answers being taken, refused why the core did not.
+	answering *answers
+	refused   *event.Failure
+	// held is what the process said while the turn waits.
+	held []any
 }
 
 func newTurn(h *Host, session *actor.PID, ses *fold.Session, t *fold.Turn) *turnActor {
@@ -88,15 +99,23 @@ func (t *turnActor) Receive(c actor.Context) {
 		t.step(c, turn.Spawned{Pid: m.pid}, nil)
 	case *spawnFailed:
 		t.step(c, turn.SpawnFailed{Failure: m.failure}, nil)
-	case *output:
-		t.step(c, turn.Output{Facts: m.batch.Facts, First: m.first}, m.release)
-		putBatch(m.batch)
-	case *lineDropped:
-		t.step(c, turn.LineDropped{Bytes: m.bytes}, nil)
-	case *outputLimit:
-		t.step(c, turn.OutputLimit{Limit: t.host.cfg.limits.MaxOutputBytes}, nil)
+	case *output, *lineDropped, *outputLimit:
+		if t.core.Waiting() {
+			t.held = append(t.held, m) // few: the reader's credits run out
+			return
+		}
+		t.said(c, m)
 	case *exited:
+		t.unhold(c, true)
 		t.step(c, turn.Exited{Exit: m.exit, Facts: m.batch.Facts}, nil)
+	case *asked:
+		t.asked(c, m)
+	case *askedNoMore:
+		t.askedNoMore(c, m)
+	case *answers:
+		t.answers(c, m)
+	case *resumed:
+		t.step(c, turn.Resumed{}, nil)
 	case *gone:
 		t.step(c, turn.Gone{}, nil)
 	case *timerUp:
@@ -104,14 +123,44 @@ func (t *turnActor) Receive(c actor.Context) {
 			t.step(c, turn.Elapsed{Timer: m.timer}, nil)
 		}
 	}
+	t.unhold(c, false)
 }
+
+// said takes what the process said.
+func (t *turnActor) said(c actor.Context, m any) {
+	switch m := m.(type) {
+	case *output:
+		t.step(c, turn.Output{Facts: m.batch.Facts, First: m.first}, m.release)
+		putBatch(m.batch)
+	case *lineDropped:
+		t.step(c, turn.LineDropped{Bytes: m.bytes}, nil)
+	case *outputLimit:
+		t.step(c, turn.OutputLimit{Limit: t.host.cfg.limits.MaxOutputBytes}, nil)
+	}
+}
+
+// unhold takes what was held, once the turn goes on or nothing more will come.
+func (t *turnActor) unhold(c actor.Context, last bool) {
+	for len(t.held) > 0 && (last || t.core == nil || !t.core.Waiting()) {
+		m := t.held[0]
+		t.held = t.held[1:]
+		t.said(c, m)
+	}
+}
+
+// gather is how long calls of one breath wait for one another.
+const gather = 100 * time.Millisecond
 
 func (t *turnActor) config() turn.Config {
 	l := t.host.cfg.limits
 	cfg := turn.Config{
 		Turn: t.turn.ID, FirstOutput: uint32(len(t.turn.Input.Items)),
+		Gather: gather, ToolTimeout: l.ToolResultTimeout, HostServer: spec.HostServer,
 		TurnTimeout: l.TurnTimeout, IdleTimeout: l.IdleTimeout, SettleQuiet: l.SettleQuiet, Linger: l.Linger,
 		MaxItemBytes: l.MaxItemBytes, Adapter: t.turn.Settings.Agent.Adapter,
+	}
+	if r, err := t.host.runtime(t.turn.Settings.Agent.Adapter); err == nil {
+		cfg.Asks = t.host.permissions(r, t.turn.Settings) == spec.Ask
 	}
 	own := t.turn.Settings.Agent.Limits
 	if own.TurnTimeout > 0 {
@@ -150,6 +199,14 @@ func (t *turnActor) step(c actor.Context, in turn.Input, release func(error)) {
 			t.timers[timer].arm(c, e.After, func(gen int) any { return &timerUp{timer, gen} })
 		case turn.Disarm:
 			t.timers[e.Timer].stop()
+		case turn.Wait:
+			c.Send(t.session, &park{t.turn.ID})
+		case turn.Continue:
+			c.Send(t.session, &unpark{t.turn.ID})
+		case turn.Deliver:
+			t.deliver(e)
+		case turn.Refuse:
+			t.refused = e.Failure
 		case turn.Finished:
 			t.finish(c)
 		}
@@ -164,7 +221,8 @@ func (t *turnActor) emit(c actor.Context, events []event.Event, release func(err
 		release = func(error) {}
 	}
 	own := append(make([]event.Event, 0, len(events)), events...)
-	c.Send(t.session, &turnEvents{turn: t.turn.ID, events: own, release: release})
+	c.Send(t.session, &turnEvents{turn: t.turn.ID, events: own, release: release, answers: t.answering})
+	t.answering = nil
 }
 
 // prepare makes directories and files in a goroutine that answers with prepared.
@@ -172,7 +230,7 @@ func (t *turnActor) prepare(c actor.Context) {
 	host, self, ses, tu := t.host, c.Self(), t.ses, t.turn
 	host.work.Go(func() {
 		m := &prepared{}
-		m.job, m.err = host.prepare(context.Background(), ses, tu)
+		m.job, m.err = host.prepare(context.Background(), ses, tu, self)
 		host.root.Send(self, m)
 	})
 }
@@ -246,6 +304,9 @@ func (t *turnActor) clear() {
 
 // dispose removes the turn's private files.
 func (t *turnActor) dispose() {
+	if t.job != nil {
+		t.job.door.Close()
+	}
 	if t.job == nil || t.job.dir == "" {
 		return
 	}

@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"time"
+
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/spec"
 )
@@ -54,6 +56,8 @@ type Capabilities struct {
 	Permissions  []spec.Permissions `json:"permissions"`
 	// Confined says that workspace_write is enforced by the CLI's own sandbox.
 	Confined bool `json:"confined"`
+	// Functions says that it can be offered the caller's functions (Request.Host).
+	Functions bool `json:"functions"`
 	// Experimental marks an adapter whose CLI was not run by its authors.
 	Experimental bool `json:"experimental"`
 }
@@ -80,6 +84,10 @@ type Request struct {
 	Permissions  spec.Permissions // never empty
 	MCP          map[string]spec.MCPServer
 	Limits       spec.Limits
+	// Functions are the caller's tools; Host, set when there are any or when
+	// Permissions is Ask, is where the CLI reaches them.
+	Functions []spec.Function
+	Host      *HostServer
 
 	// Native is the CLI's own session id to resume, "" on the first turn. FirstTurn
 	// says that the session has not run before.
@@ -99,6 +107,41 @@ type Request struct {
 	// Root says that the host runs as uid 0; Sandboxed that the machine is itself
 	// the sandbox.
 	Root, Sandboxed bool
+}
+
+// HostServer is the host's own MCP server (streamable HTTP) for one turn. It offers
+// the caller's functions under their names and, to a Prompter, the tool that asks
+// the caller for permission.
+type HostServer struct {
+	// Name is what the CLI calls the server. Calls to it are not told as items: the
+	// host knows them already.
+	Name string
+	URL  string
+	// TokenEnv is the variable that holds the bearer token, Token.
+	TokenEnv, Token string // Token is a secret
+	// Timeout is how long the CLI must be willing to wait for a call.
+	Timeout time.Duration
+}
+
+// Prompter is implemented by an adapter whose CLI asks a tool of an MCP server
+// before it does something that needs permission (spec.Ask).
+type Prompter interface {
+	// PromptTool is the tool that the host offers to it.
+	PromptTool() spec.Function
+	// Prompt reads the arguments of a call of it.
+	Prompt(arguments []byte) (Prompt, error)
+	// Permit is the text that the tool returns.
+	Permit(p Prompt, approved bool, reason string) string
+}
+
+// Prompt is what a CLI wants to do.
+type Prompt struct {
+	// Server and Tool name it; Server is "" for a tool of the CLI's own.
+	Server, Tool string
+	// Arguments are the tool's, JSON.
+	Arguments string
+	// Message is for people; "" for the host's words.
+	Message string
 }
 
 // Invocation is one run of a CLI. Secrets appear in Env and Stdin only.

@@ -205,11 +205,14 @@ func decodeBody(k Kind, body string) (Body, error) {
 			return nil, errors.New("null among the items")
 		}
 		return b, nil
-	case ItemStarted, ItemDone:
+	case ItemStarted, ItemDone, CallAnswered:
 		b := new(Item)
 		return b, json.Unmarshal([]byte(body), b)
 	case TurnEnded:
 		b := new(End)
+		return b, json.Unmarshal([]byte(body), b)
+	case LegStarted:
+		b := new(Leg)
 		return b, json.Unmarshal([]byte(body), b)
 	default:
 		return nil, nil // a newer writer's body: kept out, never fatal

@@ -44,6 +44,19 @@ const (
 	// Skipped uses up every number after the event before it, its own included: a
 	// crash of the machine may have lost events that had them. No turn.
 	Skipped
+	// TurnWaiting says that the turn waits for its caller: the open items of the
+	// types FunctionCall and Approval are what is asked of it. It ends the turn's
+	// leg.
+	TurnWaiting
+	// CallAnswered tells what an asked caller said. Item is the answer's, Body:
+	// *Item, of type FunctionOutput or ApprovalAnswer. The ItemDone of what was
+	// asked precedes it.
+	CallAnswered
+	// LegStarted says that everything asked is answered and what asked for it.
+	// Body: *Leg.
+	LegStarted
+	// TurnResumed says that the turn has a slot again and goes on.
+	TurnResumed
 )
 
 // Event is one fact about a session. Events of a session are numbered from 1
@@ -64,6 +77,9 @@ type Event struct {
 	// Step is the number of steps (see fold.Steps) before this event in its turn.
 	// A wire that numbers its frames inside a turn adds the place inside the event.
 	Step int32
+	// Leg and Base belong to the fold and are not stored: the number of the turn's
+	// leg that the event belongs to, and the Index of that leg's first output item.
+	Leg, Base int32
 	// Text is the payload of the kinds that say so.
 	Text string
 	// Body is the payload of the kinds that say so, else nil.
@@ -71,7 +87,7 @@ type Event struct {
 }
 
 // Body is the structured payload of an Event. The set is closed: *Settings,
-// *Input, *Item, *End.
+// *Input, *Item, *End, *Leg.
 //
 //sumtype:decl
 type Body interface{ isBody() }
@@ -80,6 +96,7 @@ func (*Settings) isBody() {}
 func (*Input) isBody()    {}
 func (*Item) isBody()     {}
 func (*End) isBody()      {}
+func (*Leg) isBody()      {}
 
 // Settings is the JSON of a spec.Session as it holds from this event on.
 type Settings struct {
@@ -110,6 +127,20 @@ type Input struct {
 	Background bool `json:"background,omitempty"`
 	// Forget asks for TurnForgotten after the end (store:false).
 	Forget bool `json:"forget,omitempty"`
+}
+
+// Leg is a further request that goes on with a waiting turn. The turn's own Input
+// is its leg 0.
+type Leg struct {
+	// Number counts from 1.
+	Number int32 `json:"number"`
+	// Wire, Echo, Background and Forget are those of Input.
+	Wire       string `json:"wire,omitempty"`
+	Echo       []byte `json:"echo,omitempty"`
+	Background bool   `json:"background,omitempty"`
+	Forget     bool   `json:"forget,omitempty"`
+	// Answers are the items of what its callers said.
+	Answers []ID `json:"answers,omitempty"`
 }
 
 // Outcome is how a turn ended.

@@ -65,6 +65,9 @@ const (
 	DefinitionsLocked     Code = "agents.definitions_locked"
 	SessionQuarantined    Code = "session_quarantined"
 	NotOwner              Code = "not_owner"
+	CallUnknown           Code = "tool_call_not_found"
+	CallAnsweredAlready   Code = "tool_call_already_answered"
+	FunctionsUnsupported  Code = "agents.functions_unsupported"
 )
 
 // Failure is an error that crosses a boundary: fit for a stranger, with a

@@ -24,6 +24,7 @@ const (
 	PrefixEnvironment  = "env_"
 	PrefixRequest      = "req_"
 	PrefixFile         = "file-"
+	PrefixCall         = "call_"
 )
 
 // NewID returns a random ID from crypto/rand, which never fails on the
@@ -129,6 +130,40 @@ func ItemID(turn ID, n uint32) ID {
 	binary.BigEndian.PutUint32(id[12:], binary.BigEndian.Uint32(turn[12:])^(n+1))
 	return id
 }
+
+// Ordinals that no item of a CLI has: a turn's items are far fewer.
+const (
+	firstAnswer = 0xC0000000
+	firstLeg    = 0xFFFF0000
+)
+
+// AnswerID is the identity of what answers the asking item of turn.
+func AnswerID(turn, asking ID) ID { return ItemID(turn, firstAnswer+ItemOrdinal(turn, asking)) }
+
+// LegID is the identity of a turn's leg; leg 0 is the turn itself.
+func LegID(turn ID, number int32) ID {
+	if number == 0 {
+		return turn
+	}
+	return ItemID(turn, firstLeg+uint32(number))
+}
+
+// LegOf is the turn and the number of the leg that id names; false when it is that
+// of an item. Whether there is such a turn is for the caller to look up.
+func LegOf(id ID) (turn ID, number int32, ok bool) {
+	turn = TurnOf(id)
+	if id == turn {
+		return turn, 0, true
+	}
+	n := ItemOrdinal(turn, id)
+	if n <= firstLeg {
+		return turn, 0, false
+	}
+	return turn, int32(n - firstLeg), true
+}
+
+// MaxLegs is the most legs a turn has after its first.
+const MaxLegs = 0xFFFE
 
 // ItemOrdinal is the n that ItemID was given, for an item of turn.
 func ItemOrdinal(turn, item ID) uint32 {

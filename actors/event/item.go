@@ -13,11 +13,22 @@ const (
 	ToolCall // a call of an MCP server's or the CLI's own tool
 	WebSearch
 	Subagent
+	// FunctionCall is a call of a function that the caller runs, Approval a
+	// permission that the caller gives. Both are open until answered.
+	FunctionCall
+	// FunctionOutput and ApprovalAnswer are what the caller said.
+	FunctionOutput
+	Approval
+	ApprovalAnswer
 )
+
+// Asks reports whether an item of this type asks something of the caller.
+func (t ItemType) Asks() bool { return t == FunctionCall || t == Approval }
 
 // String is the type's name in dumps.
 func (t ItemType) String() string {
-	names := [...]string{"", "message", "reasoning", "command", "file_change", "tool_call", "web_search", "subagent"}
+	names := [...]string{"", "message", "reasoning", "command", "file_change", "tool_call", "web_search", "subagent",
+		"function_call", "function_call_output", "approval", "approval_answer"}
 	if int(t) < len(names) {
 		return names[t]
 	}
@@ -83,7 +94,8 @@ type Item struct {
 	Phase Phase `json:"phase,omitempty"`
 	// Text is a message's or a reasoning summary's text.
 	Text string `json:"text,omitempty"`
-	// Parts are a user message's content when it is more than one text.
+	// Parts are a user message's content, or a function's output, when it is more
+	// than one text.
 	Parts []Part `json:"parts,omitempty"`
 
 	// Command, Cwd, Output, ExitCode and Millis belong to a command. Output is
@@ -105,12 +117,20 @@ type Item struct {
 	// Error is a failed call's reason.
 	Error string `json:"error,omitempty"`
 
+	// Call is what a FunctionOutput or an ApprovalAnswer answers. A failed
+	// function says why in Error. A FunctionCall has Tool and Arguments, an Approval
+	// Server, Tool, Arguments and, for people, Text.
+	Call ID `json:"call,omitzero"`
+	// Approved is an ApprovalAnswer's decision, Text its reason.
+	Approved bool `json:"approved,omitempty"`
+
 	// Query and URL belong to a web search.
 	Query string `json:"query,omitempty"`
 	URL   string `json:"url,omitempty"`
 }
 
-// Part is one piece of a user message: a text or an image.
+// Part is one piece of a user message or of a function's output: a text or an
+// image.
 type Part struct {
 	Text     string `json:"text,omitempty"`
 	ImageURL string `json:"image_url,omitempty"`

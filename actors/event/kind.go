@@ -11,6 +11,7 @@ var kindNames = [...]string{
 	ItemStarted: "item.started", TextDelta: "text.delta", ReasoningDelta: "reasoning.delta",
 	OutputDelta: "output.delta", ItemDone: "item.done", Notice: "notice", Unknown: "unknown",
 	TurnEnded: "turn.ended", TurnForgotten: "turn.forgotten", Skipped: "skipped",
+	TurnWaiting: "turn.waiting", CallAnswered: "call.answered", LegStarted: "leg.started", TurnResumed: "turn.resumed",
 }
 
 // Kinds lists the closed set in the order of the numbers, for tests that need one

@@ -11,6 +11,7 @@ type (
 	bareItem  Item
 	bareInput Input
 	bareEnd   End
+	bareLeg   Leg
 )
 
 type shownItem struct {
@@ -34,6 +35,12 @@ type shownEnd struct {
 	*bareEnd
 }
 
+type shownLeg struct {
+	Echo    json.RawMessage `json:"echo,omitempty"`
+	Answers []string        `json:"answers,omitempty"`
+	*bareLeg
+}
+
 // shown is the form of b for people.
 func shown(b Body) any {
 	switch b := b.(type) {
@@ -47,6 +54,12 @@ func shown(b Body) any {
 		return in
 	case *End:
 		return shownEnd{bareEnd: (*bareEnd)(b), Outcome: b.Outcome.String(), Carry: document(b.Carry)}
+	case *Leg:
+		leg := shownLeg{bareLeg: (*bareLeg)(b), Echo: document(b.Echo)}
+		for _, id := range b.Answers {
+			leg.Answers = append(leg.Answers, id.With(PrefixItem))
+		}
+		return leg
 	default:
 		return b
 	}

@@ -139,6 +139,8 @@ func size(ev *event.Event) int {
 		}
 	case *event.Item:
 		n += itemSize(b)
+	case *event.Leg:
+		n += 96 + len(b.Echo) + 16*len(b.Answers)
 	case *event.End:
 		n += 256 + len(b.Carry) + len(b.Exit)
 		if b.Failure != nil {

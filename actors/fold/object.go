@@ -28,7 +28,9 @@ type Session struct {
 	Latest    event.ID `json:"latest,omitzero"`
 	Completed event.ID `json:"completed,omitzero"`
 	Failing   bool     `json:"failing,omitempty"`
-	Deleted   bool     `json:"deleted,omitempty"`
+	// Required are the items that a waiting turn asks of the caller.
+	Required []*event.Item `json:"required,omitempty"`
+	Deleted  bool          `json:"deleted,omitempty"`
 	// Head is the last event's number.
 	Head int64 `json:"head"`
 }
@@ -43,6 +45,8 @@ const (
 	Completed
 	Failed
 	Cancelled
+	// Waiting is a turn that asked something of its caller. (The numbers are stored.)
+	Waiting
 )
 
 // String is the word of the Agents wire.
@@ -58,13 +62,15 @@ func (s TurnStatus) String() string {
 		return "failed"
 	case Cancelled:
 		return "cancelled"
+	case Waiting:
+		return "waiting"
 	default:
 		return "unknown"
 	}
 }
 
 // Ended reports whether nothing more happens to the turn.
-func (s TurnStatus) Ended() bool { return s >= Completed }
+func (s TurnStatus) Ended() bool { return s >= Completed && s <= Cancelled }
 
 // Turn is a turn as of one event, immutable like Session.
 type Turn struct {
@@ -85,7 +91,12 @@ type Turn struct {
 	// Items are the output items in index order. An item that is still open
 	// appears with what it has so far, in progress.
 	Items []*event.Item `json:"-"`
-	// Steps counts the turn's steps so far.
+	// Answers are what callers said to the items that asked them, in order.
+	Answers []Answer `json:"-"`
+	// Legs are the requests that the turn answers, once it has waited for its caller;
+	// nil before that.
+	Legs []*Leg `json:"legs,omitempty"`
+	// Steps counts the steps of the turn's newest leg so far.
 	Steps int32 `json:"steps"`
 	// First and Last are the numbers of its first and newest event.
 	First int64 `json:"first"`
@@ -116,18 +127,27 @@ type ItemOf struct {
 	Item  *event.Item
 }
 
-// AllItems lists a turn's items, the caller's messages first; none of a forgotten
-// turn.
+// AllItems lists a turn's items, the caller's messages first and its answers where
+// they came; none of a forgotten turn.
 func (t *Turn) AllItems() []ItemOf {
 	if t.Forgotten {
 		return nil
 	}
-	out := make([]ItemOf, 0, len(t.Input.Items)+len(t.Items))
+	out := make([]ItemOf, 0, len(t.Input.Items)+len(t.Items)+len(t.Answers))
 	for _, it := range t.Input.Items {
 		out = append(out, ItemOf{Turn: t.ID, Index: -1, Item: it})
 	}
+	answers := t.Answers
+	answered := func(before int32) {
+		for len(answers) > 0 && answers[0].At <= before {
+			out = append(out, ItemOf{Turn: t.ID, Index: -1, Item: answers[0].Item})
+			answers = answers[1:]
+		}
+	}
 	for i, it := range t.Items {
+		answered(int32(i))
 		out = append(out, ItemOf{Turn: t.ID, Index: int32(i), Item: it})
 	}
+	answered(int32(len(t.Items)))
 	return out
 }

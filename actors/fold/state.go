@@ -28,6 +28,8 @@ type openTurn struct {
 	turn      Turn
 	items     []*openItem // one per output item
 	at        map[event.ID]int32
+	number    int32 // of the leg that events belong to now
+	base      int32 // the index of its first output item
 }
 
 type openItem struct {
@@ -78,7 +80,10 @@ func (s *State) Stamp(ev *event.Event) {
 		return
 	}
 	ev.Step = o.turn.Steps
-	if ev.Item.IsZero() {
+	if ev.Kind == event.LegStarted {
+		ev.Step = 0 // steps count within a leg
+	}
+	if ev.Item.IsZero() || ev.Kind == event.CallAnswered {
 		return
 	}
 	if i, ok := o.at[ev.Item]; ok {
@@ -89,8 +94,8 @@ func (s *State) Stamp(ev *event.Event) {
 }
 
 // Apply takes the next event in and keeps its body. It returns the view of a
-// lifecycle event (SessionCreated, InputAccepted, TurnStarted, TurnEnded), nil
-// for others. A kind that this version does not know only counts. An event out
+// lifecycle event (SessionCreated, InputAccepted, TurnStarted, TurnWaiting,
+// LegStarted, TurnResumed, TurnEnded), nil for others. A kind that this version does not know only counts. An event out
 // of order is an error, and the state is then unusable.
 func (s *State) Apply(ev *event.Event) (*View, error) {
 	if ev.Seq != s.session.Head+1 && (ev.Kind != event.Skipped || ev.Seq <= s.session.Head) {
@@ -124,8 +129,15 @@ func (s *State) Apply(ev *event.Event) (*View, error) {
 		return nil, fmt.Errorf("fold: event %d (%s) of turn %s, which is not open", ev.Seq, ev.Kind, ev.Turn)
 	}
 	o.turn.Last = ev.Seq
+	if ev.Kind == event.LegStarted {
+		o.turn.Steps = 0
+	}
 	// The stored step counts what a reader of a forgotten turn no longer sees.
 	o.turn.Steps = max(o.turn.Steps, ev.Step) + Steps(ev)
+	if ev.Kind == event.LegStarted {
+		o.leg(ev)
+	}
+	ev.Leg, ev.Base = o.number, o.base
 	switch ev.Kind {
 	case event.TurnStarted:
 		o.turn.Status, o.turn.Started, o.turn.Settings = Running, ev.At, s.session.Settings
@@ -135,6 +147,22 @@ func (s *State) Apply(ev *event.Event) (*View, error) {
 		o.announced = true
 	case event.ItemStarted, event.ItemDone:
 		o.item(ev)
+		if len(s.session.Required) > 0 {
+			s.session.Required = o.required()
+		}
+	case event.TurnWaiting:
+		o.waits(ev)
+		o.number++
+		s.session.Required = o.required()
+		return s.view(o), nil
+	case event.CallAnswered:
+		o.answer(ev)
+	case event.LegStarted:
+		s.session.LastActive = ev.At
+		return s.view(o), nil
+	case event.TurnResumed:
+		o.resumes(ev)
+		return s.view(o), nil
 	case event.TextDelta, event.ReasoningDelta, event.OutputDelta:
 		if i, ok := o.at[ev.Item]; ok {
 			o.items[i].text.WriteString(ev.Text)
@@ -201,6 +229,7 @@ func (s *State) ended(ev *event.Event, o *openTurn) *View {
 		end = &event.End{Outcome: event.Failed, Failure: event.Fail(event.StorageFailed, "the end of this turn was not readable")}
 	}
 	o.turn.End, o.turn.Ended = end, ev.At
+	s.session.Required = nil
 	s.session.Open--
 	s.session.LastActive = ev.At
 	switch end.Outcome {

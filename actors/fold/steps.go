@@ -16,7 +16,8 @@ func Steps(ev *event.Event) int32 {
 			return 2 // created, queued
 		}
 		return 1
-	case event.TurnStarted, event.TextDelta, event.ReasoningDelta, event.TurnEnded:
+	case event.TurnStarted, event.TextDelta, event.ReasoningDelta, event.TurnEnded,
+		event.TurnWaiting, event.LegStarted, event.TurnResumed:
 		return 1
 	case event.ItemStarted:
 		switch itemType(ev) {
@@ -24,7 +25,9 @@ func Steps(ev *event.Event) int32 {
 			return 2 // item added, part added
 		case event.WebSearch:
 			return 1
-		default:
+		case event.Approval:
+			return 2 // item added, item done: the caller's answer is no part of it
+		default: // of a function call item added, arguments delta and done, item done
 			return 4 // item added, call in progress, arguments delta, arguments done
 		}
 	case event.ItemDone:
@@ -33,6 +36,8 @@ func Steps(ev *event.Event) int32 {
 			return 3 // text done, part done, item done
 		case event.WebSearch:
 			return 1
+		case event.FunctionCall, event.Approval:
+			return 0 // done when it was asked
 		default:
 			return 2 // call completed or failed, item done
 		}

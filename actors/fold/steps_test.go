@@ -15,10 +15,12 @@ func TestStepsOfEachKind(t *testing.T) {
 		event.SessionCreated: 0, event.SessionUpdated: 0, event.SessionDeleted: 0, event.InputAccepted: 1, event.TurnStarted: 1,
 		event.NativeSession: 0, event.TextDelta: 1, event.ReasoningDelta: 1, event.OutputDelta: 0, event.Notice: 0, event.Unknown: 0,
 		event.TurnEnded: 1, event.TurnForgotten: 0, event.Skipped: 0,
+		event.TurnWaiting: 1, event.CallAnswered: 0, event.LegStarted: 1, event.TurnResumed: 1,
 	}
 	items := map[event.ItemType][2]int32{ // started, done
 		event.Message: {2, 3}, event.Reasoning: {2, 3}, event.WebSearch: {1, 1},
 		event.Command: {4, 2}, event.FileChange: {4, 2}, event.ToolCall: {4, 2}, event.Subagent: {4, 2},
+		event.FunctionCall: {4, 0}, event.Approval: {2, 0},
 	}
 	for _, k := range event.Kinds() {
 		if k == event.ItemStarted || k == event.ItemDone {

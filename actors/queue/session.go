@@ -19,12 +19,15 @@ type (
 	Start struct{ Turn event.ID }
 	// Return gives a slot back that is not used.
 	Return struct{ Turn event.ID }
+	// Resume goes on with a parked turn in the slot that was granted.
+	Resume struct{ Turn event.ID }
 )
 
 func (Ask) isSessionEffect()      {}
 func (Withdraw) isSessionEffect() {}
 func (Start) isSessionEffect()    {}
 func (Return) isSessionEffect()   {}
+func (Resume) isSessionEffect()   {}
 
 // Session is a session's turns in order of acceptance, at most one of them
 // running. It is not safe for concurrent use.
@@ -33,7 +36,9 @@ type Session struct {
 	line    []waiting
 	dropped int // entries of line that are dead
 	running event.ID
-	asked   event.ID // the head, while admission has it
+	number  int64    // the running turn's
+	parked  bool     // the running turn gave its slot back
+	asked   event.ID // the head or the parked turn, while admission has it
 	closed  bool
 }
 
@@ -67,17 +72,43 @@ func (q *Session) Accept(turn event.ID, number int64) []SessionEffect {
 
 // Granted takes a slot: Start, or Return when it is no longer wanted.
 func (q *Session) Granted(turn event.ID) []SessionEffect {
-	if turn.IsZero() || turn == q.running {
+	if turn.IsZero() || turn == q.running && !q.parked {
 		return nil // told twice; the slot is in use
 	}
 	if turn != q.asked {
 		return []SessionEffect{Return{Turn: turn}}
 	}
 	q.asked = event.ID{}
+	if q.parked {
+		q.parked = false
+		return []SessionEffect{Resume{Turn: turn}}
+	}
 	q.running = turn
 	q.remove(turn)
 	return []SessionEffect{Start{Turn: turn}}
 }
+
+// Park gives the running turn's slot back: it waits for its caller. It stays the
+// session's running turn.
+func (q *Session) Park(turn event.ID) []SessionEffect {
+	if turn.IsZero() || turn != q.running || q.parked {
+		return nil
+	}
+	q.parked = true
+	return []SessionEffect{Return{Turn: turn}}
+}
+
+// Unpark asks for a slot for a parked turn, in the place of its acceptance.
+func (q *Session) Unpark(turn event.ID) []SessionEffect {
+	if turn.IsZero() || turn != q.running || !q.parked || q.asked == turn {
+		return nil
+	}
+	q.asked = turn
+	return []SessionEffect{Ask{Turn: turn, Number: q.number}}
+}
+
+// Parked reports whether the running turn has no slot.
+func (q *Session) Parked() bool { return q.parked }
 
 // Done says that the running turn's actor has ended. Its slot is returned by
 // whoever watched it.
@@ -85,7 +116,10 @@ func (q *Session) Done(turn event.ID) []SessionEffect {
 	if turn.IsZero() || turn != q.running {
 		return nil
 	}
-	q.running = event.ID{}
+	q.running, q.parked = event.ID{}, false
+	if q.asked == turn { // the return of its slot takes it out of the line
+		q.asked = event.ID{}
+	}
 	return q.next()
 }
 
@@ -194,6 +228,9 @@ func (q *Session) head() (waiting, bool) {
 func (q *Session) remove(turn event.ID) bool {
 	for i := range q.line {
 		if q.line[i].turn == turn {
+			if turn == q.running {
+				q.number = q.line[i].number
+			}
 			q.line[i] = waiting{}
 			q.dropped++
 			q.head()

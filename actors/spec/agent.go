@@ -49,6 +49,16 @@ type MCPServer struct {
 	Env     map[string]string `json:"env,omitempty"`
 }
 
+// Function is a tool that the caller runs: the host offers it to the CLI and hands
+// its calls on.
+type Function struct {
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+	// Parameters is the JSON schema of the arguments, an object; nil for none.
+	Parameters json.RawMessage `json:"parameters,omitempty"`
+	Strict     bool            `json:"strict,omitempty"`
+}
+
 // Limits bound one turn. Zero means the host's own.
 type Limits struct {
 	TurnTimeout time.Duration `json:"turn_timeout,omitempty"`
@@ -72,7 +82,9 @@ type Agent struct {
 	Text         TextFormat        `json:"text,omitzero"`
 	MultiAgent   MultiAgent        `json:"multi_agent,omitzero"`
 	// Tools is the caller's list as the wire gives it back; nil for none.
-	Tools       json.RawMessage      `json:"tools,omitempty"`
+	Tools json.RawMessage `json:"tools,omitempty"`
+	// Functions are the caller's own among them.
+	Functions   []Function           `json:"functions,omitempty"`
 	MCP         map[string]MCPServer `json:"mcp,omitempty"`
 	Permissions Permissions          `json:"permissions,omitempty"`
 	Limits      Limits               `json:"limits,omitzero"`

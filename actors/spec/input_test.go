@@ -61,6 +61,7 @@ func TestUpdateChangesWhatItNames(t *testing.T) {
 		"tier":         {Update{ServiceTier: str("flex")}, func(s *Session) { s.Agent.ServiceTier = "flex" }},
 		"tools":        {Update{Tools: raw(`[1]`)}, func(s *Session) { s.Agent.Tools = json.RawMessage(`[1]`) }},
 		"no tools":     {Update{Tools: new(json.RawMessage)}, func(s *Session) { s.Agent.Tools = nil }},
+		"functions":    {Update{Functions: &[]Function{{Name: "f"}}}, func(s *Session) { s.Agent.Functions = []Function{{Name: "f"}} }},
 		"mcp": {Update{MCP: &map[string]MCPServer{"x": {URL: "u"}}},
 			func(s *Session) { s.Agent.MCP = map[string]MCPServer{"x": {URL: "u"}} }},
 		"extra": {Update{Extra: raw(`{"b":1}`)}, func(s *Session) { s.Extra = json.RawMessage(`{"b":1}`) }},
@@ -74,7 +75,7 @@ func TestUpdateChangesWhatItNames(t *testing.T) {
 			t.Fatalf("%s changed what it was applied to", name)
 		}
 	}
-	if n := reflect.TypeFor[Update]().NumField(); n != 8 {
+	if n := reflect.TypeFor[Update]().NumField(); n != 9 {
 		t.Errorf("Update has %d fields; a new one needs a case above", n)
 	}
 }

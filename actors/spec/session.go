@@ -42,6 +42,7 @@ type Overrides struct {
 	Instructions *string     `json:"instructions,omitempty"`
 	Reasoning    *Reasoning  `json:"reasoning,omitempty"`
 	Text         *TextFormat `json:"text,omitempty"`
+	Functions    *[]Function `json:"functions,omitempty"`
 }
 
 // NewSession asks the host for a session, and for its first input if Input is
@@ -87,6 +88,7 @@ type Update struct {
 	Reasoning    *Reasoning
 	ServiceTier  *string
 	Tools        *json.RawMessage
+	Functions    *[]Function
 	MCP          *map[string]MCPServer
 	Extra        *json.RawMessage
 }
@@ -97,6 +99,37 @@ type Action struct {
 	// Cancel ends the running turn, else the oldest queued one; on an idle session
 	// it does nothing.
 	Cancel bool
+	Answer *Answer
+}
+
+// Answer is what a caller says to an open item of a waiting turn. Actions that
+// answer stand alone: they are not mixed with others, and all are of one turn.
+type Answer struct {
+	// Item is the FunctionCall or the Approval.
+	Item event.ID
+	// Output or Parts is what a function gave; Failed and Error say that it failed.
+	Output string
+	Parts  []event.Part
+	Failed bool
+	Error  string
+	// Approve is the decision on an approval, Reason what the agent is told.
+	Approve bool
+	Reason  string
+	// Cancel denies an approval and ends the turn.
+	Cancel bool
+	// Leg, of a Responses request, must answer all that is open. It stands at the
+	// first answer.
+	Leg *Leg
+}
+
+// Leg is how a Responses request goes on with a turn.
+type Leg struct {
+	Echo       json.RawMessage
+	Background bool
+	Forget     bool
+	// Conclude ends the turn as completed once it has its answers: the caller goes on
+	// elsewhere.
+	Conclude bool
 }
 
 // Page bounds a list. After is exclusive; the zero ID starts at the beginning.

@@ -25,6 +25,7 @@ func fullSession() *Session {
 			Metadata: words("x", "y"), Reasoning: Reasoning{Effort: "high", Summary: "auto"}, ServiceTier: "flex",
 			Text:       TextFormat{Type: "json_schema", Schema: json.RawMessage(`{"type":"object"}`), Name: "answer", Verbosity: "low"},
 			MultiAgent: MultiAgent{Enabled: true, Max: &two}, Tools: json.RawMessage(`[{"type":"web_search"}]`),
+			Functions: []Function{{Name: "weather", Description: "of a city", Parameters: json.RawMessage(`{"type":"object"}`), Strict: true}},
 			MCP: map[string]MCPServer{"docs": {
 				URL: "https://docs.example/mcp", Headers: words("X-Key", "${DOCS_KEY}"), Command: "docs", Args: []string{"--stdio"}, Env: words("A", "b"),
 			}},
@@ -36,7 +37,7 @@ func fullSession() *Session {
 
 func fullOverrides() *Overrides {
 	model, instructions := "gpt-5.5", ""
-	return &Overrides{Model: &model, Instructions: &instructions, Reasoning: &Reasoning{Effort: "low"}, Text: &TextFormat{Type: "text"}}
+	return &Overrides{Model: &model, Instructions: &instructions, Reasoning: &Reasoning{Effort: "low"}, Text: &TextFormat{Type: "text"}, Functions: &[]Function{{Name: "weather"}}}
 }
 
 // Journals and records hold these documents: a field may be added here, a

@@ -28,6 +28,9 @@ func (u *Update) Apply(s *Session) *Session {
 	if u.Tools != nil {
 		next.Agent.Tools = bytes.Clone(*u.Tools)
 	}
+	if u.Functions != nil {
+		next.Agent.Functions = slices.Clone(*u.Functions)
+	}
 	if u.MCP != nil {
 		next.Agent.MCP = maps.Clone(*u.MCP)
 		for name, m := range next.Agent.MCP {

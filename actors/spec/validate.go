@@ -18,6 +18,9 @@ const (
 	MaxTools         = 3 << 20 // bytes of JSON
 )
 
+// HostServer is what CLIs call the host's own MCP server.
+const HostServer = "agenthost"
+
 var agentName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 var serverName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,40}$`)
 
@@ -52,6 +55,9 @@ func ValidAgentName(name string) error {
 func ValidServerName(name string) error {
 	if !serverName.MatchString(name) {
 		return event.FailParam(event.InvalidRequest, "mcp_servers", fmt.Sprintf("the MCP server name %.60q must match [A-Za-z0-9_-]{1,40}", name))
+	}
+	if name == HostServer {
+		return event.FailParam(event.InvalidRequest, "mcp_servers", "the MCP server name "+HostServer+" is the host's own; choose another")
 	}
 	return nil
 }

@@ -35,6 +35,17 @@ type (
 	}
 	// Disarm stops a timer.
 	Disarm struct{ Timer Timer }
+	// Wait gives the turn's slot back: it waits for its caller.
+	Wait struct{}
+	// Continue asks for a slot; it is answered with Resumed.
+	Continue struct{}
+	// Deliver hands an answer to the CLI.
+	Deliver struct {
+		Call   int64
+		Answer *event.Item
+	}
+	// Refuse says that the Answered of this Step was not taken.
+	Refuse struct{ Failure *event.Failure }
 	// Finished says that nothing more will come.
 	Finished struct{}
 )
@@ -46,4 +57,8 @@ func (Terminate) isEffect() {}
 func (Kill) isEffect()      {}
 func (Arm) isEffect()       {}
 func (Disarm) isEffect()    {}
+func (Wait) isEffect()      {}
+func (Continue) isEffect()  {}
+func (Deliver) isEffect()   {}
+func (Refuse) isEffect()    {}
 func (Finished) isEffect()  {}

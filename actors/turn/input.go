@@ -51,6 +51,27 @@ type (
 	// Hurry says that the session has more work: a settled turn's process is not
 	// given its whole linger.
 	Hurry struct{}
+	// Called says that the CLI calls a function of the caller's or asks for
+	// permission: Item has a type that asks, and what is asked. Call is the owner's
+	// number of it.
+	Called struct {
+		Call int64
+		Item *event.Item
+	}
+	// CallLeft says that the CLI no longer waits for a call.
+	CallLeft struct{ Call int64 }
+	// Answered is what the caller says to open calls: items of the types
+	// FunctionOutput and ApprovalAnswer with Call set, Status ItemFailed for a function
+	// that failed. It is taken whole or answered with Refuse.
+	Answered struct {
+		Answers []*event.Item
+		// Leg, of a Responses request, must answer all that is open.
+		Leg *event.Leg
+		// Conclude ends the turn as completed, Cancel as cancelled.
+		Conclude, Cancel bool
+	}
+	// Resumed says that the turn has a slot again.
+	Resumed struct{}
 	// Elapsed says that a timer fired.
 	Elapsed struct{ Timer Timer }
 )
@@ -68,4 +89,8 @@ func (Gone) isInput()          {}
 func (Cancel) isInput()        {}
 func (Stop) isInput()          {}
 func (Hurry) isInput()         {}
+func (Called) isInput()        {}
+func (CallLeft) isInput()      {}
+func (Answered) isInput()      {}
+func (Resumed) isInput()       {}
 func (Elapsed) isInput()       {}

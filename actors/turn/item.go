@@ -29,6 +29,9 @@ type item struct {
 	parts []string // the full parts before this one
 	lost  int64    // bytes of output beyond the limit
 	late  bool     // opened after the newest verdict
+	// cut says that the item has no ItemStarted yet, or again none: see reopen. hosts
+	// that it is a call of the host's own server, and no item.
+	cut, hosts bool
 }
 
 // textual reports whether the item is a text, not a tool.
@@ -102,6 +105,10 @@ func (it *item) arguments(raw string, limit int) string {
 	if it.body.Type != event.ToolCall && it.body.Type != event.Subagent {
 		return ""
 	}
+	return arguments(raw, limit)
+}
+
+func arguments(raw string, limit int) string {
 	raw = valid(raw)
 	switch {
 	case raw == "":

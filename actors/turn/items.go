@@ -25,6 +25,8 @@ type normaliser struct {
 	saidMore bool
 	native   string
 	count    uint32
+	// deferred are tools whose ItemStarted waits for the question that may precede it.
+	deferred []*item
 }
 
 // take makes events of any fact but a verdict.
@@ -80,6 +82,7 @@ func (n *normaliser) piece(f *agent.Fact, as event.ItemType) {
 	if it == nil {
 		it = n.add(f.Key, &event.Item{Type: as})
 	}
+	n.reopen(it)
 	if it.state != open || it.body.Type != as {
 		n.turn.dropped++
 		return
@@ -90,9 +93,12 @@ func (n *normaliser) piece(f *agent.Fact, as event.ItemType) {
 func (n *normaliser) output(f *agent.Fact) {
 	it := n.find(f.Key)
 	if it == nil || it.state != open || it.textual() {
-		n.turn.dropped++
+		if it == nil || !it.hosts {
+			n.turn.dropped++
+		}
 		return
 	}
+	n.reopen(it)
 	text := valid(f.Text)
 	if limit := n.limit(); limit > 0 {
 		at := splitAt(text, max(0, limit-it.text.Len()))
@@ -121,6 +127,7 @@ func (n *normaliser) done(f *agent.Fact) {
 	if it.state != open {
 		return
 	}
+	n.reopen(it)
 	from := f.Item
 	if from == nil {
 		from = &event.Item{}
@@ -165,13 +172,77 @@ func (n *normaliser) add(key string, from *event.Item) *item {
 		return nil
 	}
 	it := &item{key: key, body: event.Item{Type: from.Type}}
-	if !it.textual() {
-		it.learn(from, n.turn.cfg.Adapter, n.limit())
-	}
 	n.known[key] = it
 	n.last = it
+	if it.hosts = from.Type == event.ToolCall && from.Server == n.turn.cfg.HostServer && from.Server != ""; it.hosts {
+		it.state = closed // it is told as a call
+		return it
+	}
+	if it.textual() {
+		n.startDeferred()
+	} else {
+		it.learn(from, n.turn.cfg.Adapter, n.limit())
+		if n.turn.cfg.Asks && n.turn.state == running {
+			it.cut = true
+			n.deferred = append(n.deferred, it)
+			n.turn.gather()
+			return it
+		}
+	}
 	n.start(it)
 	return it
+}
+
+// startDeferred begins the items that waited.
+func (n *normaliser) startDeferred() {
+	for len(n.deferred) > 0 {
+		n.reopen(n.deferred[0])
+	}
+}
+
+// reopen begins an item whose start waited, or one again that was cut off when the
+// turn began to wait.
+func (n *normaliser) reopen(it *item) {
+	if !it.cut || it.state != open {
+		return
+	}
+	it.cut = false
+	for i, d := range n.deferred {
+		if d == it {
+			n.deferred = append(n.deferred[:i], n.deferred[i+1:]...)
+			break
+		}
+	}
+	n.start(it)
+}
+
+// suspend closes what is open, because the leg ends. What goes on in the next leg
+// does so in a further item.
+func (n *normaliser) suspend() {
+	for len(n.open) > 0 {
+		it := n.open[0]
+		if it.state != open { // the held message
+			n.close(it, event.Commentary)
+			continue
+		}
+		parts, status := append(it.parts, it.text.String()), it.status
+		it.status = event.Incomplete
+		if it.textual() {
+			it.status = event.Done
+		}
+		n.close(it, event.Commentary)
+		it.state, it.status, it.cut = open, status, true
+		if it.textual() {
+			it.parts = parts
+		}
+	}
+}
+
+// identity is the next item's id.
+func (n *normaliser) identity() event.ID {
+	id := event.ItemID(n.turn.cfg.Turn, n.turn.cfg.FirstOutput+n.count)
+	n.count++
+	return id
 }
 
 // start gives the item its next identity. A message or a tool makes the held
@@ -180,8 +251,7 @@ func (n *normaliser) start(it *item) {
 	if it.body.Type != event.Reasoning && n.held != nil {
 		n.close(n.held, event.Commentary)
 	}
-	it.id = event.ItemID(n.turn.cfg.Turn, n.turn.cfg.FirstOutput+n.count)
-	n.count++
+	it.id = n.identity()
 	it.late = n.turn.verdict != nil
 	n.open = append(n.open, it)
 	if it.body.Type == event.Message {
@@ -263,8 +333,9 @@ func (n *normaliser) close(it *item, phase event.Phase) {
 // newest one if its phase is still open, else one of its own with the verdict's
 // text.
 func (n *normaliser) end(completed bool, text string) {
+	n.startDeferred()
 	var answer *item
-	if m := n.newest; completed && m != nil && m.state != closed {
+	if m := n.newest; completed && m != nil && m.state != closed && !m.cut {
 		answer = m
 		if m.state == open {
 			m.state, m.status = finished, event.Done

@@ -26,7 +26,7 @@ func (t *Turn) take(v *agent.Verdict) {
 	t.verdict = v
 	t.items.verdictCame()
 	switch {
-	case t.state != running: // the outcome is ours, or the exit settles next
+	case t.state == stopping: // the outcome is ours, or the exit settles next
 	case v.Final:
 		t.settle()
 		t.linger()
@@ -62,7 +62,9 @@ func (t *Turn) elapsed(timer Timer) {
 			t.settle()
 			t.linger()
 		}
-	case LingerTimer: // armed after settling only
+	case CallTimer:
+		t.gathered()
+	case LingerTimer, WaitTimer: // not armed while running
 	}
 }
 
@@ -87,7 +89,7 @@ func (t *Turn) decide(o event.Outcome, f *event.Failure) {
 // stop tells the process to end; the turn settles at its exit.
 func (t *Turn) stop() {
 	t.state = stopping
-	t.disarm(TurnTimer, IdleTimer, SettleTimer)
+	t.disarm(TurnTimer, IdleTimer, SettleTimer, CallTimer)
 	t.terminate()
 }
 
@@ -179,7 +181,8 @@ func (t *Turn) finish() {
 // close emits the turn's end: open items first, then TurnEnded.
 func (t *Turn) close(exit string) {
 	t.settledAt = t.now
-	t.disarm(TurnTimer, IdleTimer, SettleTimer)
+	t.disarm(TurnTimer, IdleTimer, SettleTimer, CallTimer, WaitTimer)
+	t.closeCalls()
 	end := &event.End{FirstByte: t.firstByte, Exit: exit}
 	var text string
 	if v := t.verdict; v != nil {

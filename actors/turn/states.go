@@ -11,6 +11,9 @@ func (t *Turn) fresh(in Input) {
 	case Start:
 		t.emit(event.Event{Kind: event.TurnStarted})
 		t.state = preparing
+		if t.cfg.TurnTimeout > 0 {
+			t.turnEnds = t.now + t.cfg.TurnTimeout.Milliseconds()
+		}
 		t.arm(TurnTimer, t.cfg.TurnTimeout)
 		t.do(Prepare{})
 	case Cancel:
@@ -68,6 +71,13 @@ func (t *Turn) starting(in Input) {
 		}
 		t.state = running
 		t.arm(IdleTimer, t.cfg.IdleTimeout)
+		if len(t.pending) > 0 {
+			t.gather()
+		}
+	case Called: // the process was faster than the news of it
+		t.called(in)
+	case CallLeft:
+		t.callLeft(in)
 	case SpawnFailed:
 		t.decide(event.Failed, orElse(in.Failure, event.RuntimeNotInstalled, t.name()+" could not be started"))
 		t.end(done)
@@ -84,9 +94,14 @@ func (t *Turn) starting(in Input) {
 	}
 }
 
-// running: facts become events. Left by a verdict, an exit, or an end of ours.
+// running: facts become events. Left by a verdict, a call of the caller's, an exit,
+// or an end of ours.
 func (t *Turn) running(in Input) {
 	switch in := in.(type) {
+	case Called:
+		t.called(in)
+	case CallLeft:
+		t.callLeft(in)
 	case Output:
 		t.output(in)
 	case LineDropped:

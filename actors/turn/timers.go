@@ -15,6 +15,10 @@ const (
 	SettleTimer
 	// LingerTimer bounds the time a process stays after settling.
 	LingerTimer
+	// CallTimer measures the moment in which calls gather.
+	CallTimer
+	// WaitTimer bounds the caller's time to answer.
+	WaitTimer
 
 	timers
 )
@@ -30,6 +34,10 @@ func (t Timer) String() string {
 		return "settle"
 	case LingerTimer:
 		return "linger"
+	case CallTimer:
+		return "call"
+	case WaitTimer:
+		return "wait"
 	default:
 		return "unknown"
 	}

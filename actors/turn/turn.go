@@ -19,6 +19,15 @@ type Config struct {
 	ExitIsVerdict bool
 
 	TurnTimeout, IdleTimeout, SettleQuiet, Linger time.Duration
+	// Gather is how long further calls of the caller's functions are waited for
+	// before they are shown; ToolTimeout bounds the caller's time to answer.
+	Gather, ToolTimeout time.Duration
+	// HostServer is the MCP server whose calls come as Called: what the CLI says about
+	// them is left out.
+	HostServer string
+	// Asks says that the CLI may ask for permission before it runs a tool; the tool's
+	// item then begins a moment late, so that the question can come first.
+	Asks bool
 	// IdleAsked says that IdleTimeout was asked for: it holds for every CLI.
 	IdleAsked bool
 
@@ -35,6 +44,8 @@ const (
 	preparing
 	starting
 	running
+	waiting
+	resuming
 	stopping
 	draining
 	abandoned
@@ -58,9 +69,16 @@ type Turn struct {
 	hurried   bool
 	told      bool // Terminate was given
 	exited    bool
-	lineLost  int64 // bytes of the newest line that was dropped
-	unread    bool  // stdout is not read on
-	dropped   int64 // facts too late or of no open item
+	// turnEnds is when the turn is out of time, turnLeft what was left of it when it
+	// began to wait.
+	turnEnds int64
+	turnLeft time.Duration
+	// pending are calls not yet shown, calls those of the wait; legs counts the legs.
+	pending, calls []*call
+	legs           int32
+	lineLost       int64 // bytes of the newest line that was dropped
+	unread         bool  // stdout is not read on
+	dropped        int64 // facts too late or of no open item
 
 	items normaliser
 
@@ -96,6 +114,10 @@ func (t *Turn) Step(in Input, now int64) []Effect {
 		t.starting(in)
 	case running:
 		t.running(in)
+	case waiting:
+		t.waiting(in)
+	case resuming:
+		t.resuming(in)
 	case stopping:
 		t.stopping(in)
 	case draining:
@@ -114,6 +136,10 @@ func (t *Turn) Step(in Input, now int64) []Effect {
 
 // Settled reports whether TurnEnded was emitted.
 func (t *Turn) Settled() bool { return t.state >= draining }
+
+// Waiting reports whether the turn waits for its caller or for a slot to go on in.
+// Its owner keeps output from it meanwhile: what a CLI says belongs to the next leg.
+func (t *Turn) Waiting() bool { return t.state == waiting || t.state == resuming }
 
 // Dropped counts the facts that came after settling or fitted no open item.
 func (t *Turn) Dropped() int64 { return t.dropped }
@@ -159,6 +185,8 @@ func (t *Turn) drop(in Input) {
 		t.dropped += int64(len(in.Facts))
 	case Exited:
 		t.dropped += int64(len(in.Facts))
+	case Answered:
+		t.do(Refuse{Failure: event.Fail(event.CallAnsweredAlready, "the turn no longer waits for an answer")})
 	default: // nothing in it to lose
 	}
 }

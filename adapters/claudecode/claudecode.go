@@ -18,7 +18,10 @@ const Name = "claude-code"
 // Adapter is the Claude Code CLI. The zero value is ready.
 type Adapter struct{}
 
-var _ agent.Adapter = (*Adapter)(nil)
+var (
+	_ agent.Adapter  = (*Adapter)(nil)
+	_ agent.Prompter = (*Adapter)(nil)
+)
 
 // Name is "claude-code".
 func (*Adapter) Name() string { return Name }
@@ -35,15 +38,15 @@ func (*Adapter) Binary() string { return "claude" }
 // Capabilities says what the exec driver can do.
 func (*Adapter) Capabilities() agent.Capabilities {
 	return agent.Capabilities{
-		Resume: true, TextDeltas: true, MCP: true, Instructions: true, BaseURL: true, MaxTurns: true, Budget: true, Schema: true, Reasoning: true,
-		Permissions: []spec.Permissions{spec.ReadOnly, spec.WorkspaceWrite, spec.FullAccess},
+		Resume: true, TextDeltas: true, MCP: true, Instructions: true, BaseURL: true, MaxTurns: true, Budget: true, Schema: true, Reasoning: true, Functions: true,
+		Permissions: []spec.Permissions{spec.ReadOnly, spec.WorkspaceWrite, spec.FullAccess, spec.Ask},
 	}
 }
 
 // Validate refuses what Claude Code cannot run.
 func (a *Adapter) Validate(r *agent.Request) error {
 	if permissions(r) == nil {
-		return event.FailParam(event.PermissionUnsupported, "permissions", fmt.Sprintf("claude -p has no permission %q: use read_only, workspace_write or full_access", r.Permissions))
+		return event.FailParam(event.PermissionUnsupported, "permissions", fmt.Sprintf("claude -p has no permission %q: use read_only, workspace_write, full_access or ask", r.Permissions))
 	}
 	if r.Permissions == spec.FullAccess && r.Root && !r.Sandboxed {
 		return event.FailParam(event.PermissionUnsupported, "permissions", "Claude Code refuses full_access as root; run the host as another user, or set agents.claude-code.sandboxed: true if this machine is itself the sandbox")

@@ -42,13 +42,25 @@ func permissions(r *agent.Request) []string {
 		mode, allowed = "acceptEdits", []string{"Bash"}
 	case spec.FullAccess:
 		return []string{"--permission-mode", "bypassPermissions"}
+	case spec.Ask:
+		mode = "default"
 	default:
 		return nil
 	}
-	for _, name := range argv.Sorted(r.MCP) {
-		allowed = append(allowed, "mcp__"+name)
+	if r.Permissions != spec.Ask {
+		for _, name := range argv.Sorted(r.MCP) {
+			allowed = append(allowed, "mcp__"+name)
+		}
+	}
+	if r.Host != nil { // by name: the tool that asks is not the model's to call
+		for _, f := range r.Functions {
+			allowed = append(allowed, hostTool(r, f.Name))
+		}
 	}
 	var args []string
+	if r.Permissions == spec.Ask && r.Host != nil {
+		args = append(args, "--permission-prompt-tool", hostTool(r, promptTool))
+	}
 	if len(allowed) > 0 {
 		args = append(args, "--allowedTools", strings.Join(allowed, ","))
 	}
@@ -58,6 +70,8 @@ func permissions(r *agent.Request) []string {
 	// Last: the two before take every argument up to the next option.
 	return append(args, "--permission-mode", mode)
 }
+
+func hostTool(r *agent.Request, name string) string { return "mcp__" + r.Host.Name + "__" + name }
 
 func build(r *agent.Request) (*agent.Invocation, error) {
 	inv := &agent.Invocation{Stdin: []byte(r.Prompt)}
@@ -75,8 +89,8 @@ func build(r *agent.Request) (*agent.Invocation, error) {
 		inv.Files = append(inv.Files, agent.File{Name: instructionsFile, Data: []byte(r.Instructions)})
 		args = append(args, "--append-system-prompt-file", filepath.Join(r.Dir, instructionsFile))
 	}
-	if len(r.MCP) > 0 {
-		file, err := servers(r.MCP, inv)
+	if len(r.MCP) > 0 || r.Host != nil {
+		file, err := servers(r, inv)
 		if err != nil {
 			return nil, err
 		}
@@ -134,7 +148,7 @@ func environment(r *agent.Request, inv *agent.Invocation) {
 
 // servers writes the MCP configuration. Header and environment values stay out of
 // it: the CLI fills ${NAME} from its environment.
-func servers(mcp map[string]spec.MCPServer, inv *agent.Invocation) ([]byte, error) {
+func servers(r *agent.Request, inv *agent.Invocation) ([]byte, error) {
 	type server struct {
 		Type    string            `json:"type,omitempty"`
 		URL     string            `json:"url,omitempty"`
@@ -154,8 +168,12 @@ func servers(mcp map[string]spec.MCPServer, inv *agent.Invocation) ([]byte, erro
 	file := struct {
 		Servers map[string]server `json:"mcpServers"`
 	}{map[string]server{}}
-	for _, name := range argv.Sorted(mcp) {
-		switch s := mcp[name]; {
+	if h := r.Host; h != nil {
+		file.Servers[h.Name] = server{Type: "http", URL: h.URL, Headers: map[string]string{"Authorization": "Bearer ${" + h.TokenEnv + "}"}}
+		inv.Env = append(inv.Env, h.TokenEnv+"="+h.Token, "MCP_TOOL_TIMEOUT="+strconv.FormatInt(h.Timeout.Milliseconds(), 10))
+	}
+	for _, name := range argv.Sorted(r.MCP) {
+		switch s := r.MCP[name]; {
 		case s.URL != "":
 			file.Servers[name] = server{Type: "http", URL: s.URL, Headers: byName(s.Headers)}
 		case s.Command != "":

@@ -70,6 +70,11 @@ func build(r *agent.Request) (*agent.Invocation, error) {
 	if err := servers(r.MCP, inv, set); err != nil {
 		return nil, err
 	}
+	if h := r.Host; h != nil {
+		set("mcp_servers."+h.Name, fmt.Sprintf("{url=%s,bearer_token_env_var=%s,tool_timeout_sec=%d,required=true,%s}",
+			tomlString(h.URL), tomlString(h.TokenEnv), int64(h.Timeout.Seconds()), approved))
+		inv.Env = append(inv.Env, h.TokenEnv+"="+h.Token)
+	}
 	// Without the first of these a tool shell sees the provider's key; with the
 	// others no start depends on a network but the provider's.
 	set("shell_environment_policy.ignore_default_excludes", "false")

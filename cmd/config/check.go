@@ -275,12 +275,6 @@ func (l *loader) checkUnbuilt() {
 	if len(c.Policy) > 0 {
 		unbuilt("policy", "", "remove it: without one, roles dev and admin may do everything and others nothing")
 	}
-	if c.Limits.MaxWaitingProcesses != d.Limits.MaxWaitingProcesses {
-		unbuilt("limits.max_waiting_processes", strconv.Itoa(c.Limits.MaxWaitingProcesses), "remove it")
-	}
-	if c.Limits.ToolResultTimeout != d.Limits.ToolResultTimeout {
-		unbuilt("limits.tool_result_timeout", c.Limits.ToolResultTimeout.String(), "remove it")
-	}
 	if c.Limits.SessionTTL != d.Limits.SessionTTL {
 		unbuilt("limits.session_ttl", c.Limits.SessionTTL.String(), "remove it; DELETE ends a session")
 	}
@@ -292,8 +286,8 @@ func (l *loader) checkUnbuilt() {
 		if r.Driver == "persistent" {
 			unbuilt(key+".driver", r.Driver, "use auto or exec")
 		}
-		if r.Permissions == "ask" && r.Adapter != "command" {
-			unbuilt(key+".permissions", r.Permissions, "use read_only, workspace_write or full_access")
+		if r.Permissions == "ask" && (r.Adapter == "codex" || r.Adapter == "" && name == "codex") {
+			unbuilt(key+".permissions", r.Permissions, "use read_only, workspace_write or full_access; claude-code can ask")
 		}
 	}
 }

@@ -28,7 +28,7 @@ type inlineAgentBody struct {
 	Reasoning    reasoningBody    `json:"reasoning"`
 	ServiceTier  string           `json:"service_tier" enum:"auto,default,flex,priority,fast,ultrafast"`
 	Text         textBody         `json:"text"`
-	Tools        []struct{}       `json:"tools" maxitems:"0" doc:"a coding agent brings its own"`
+	Tools        []any            `json:"tools" doc:"beside those that a coding agent brings"`
 	Compaction   compactionBody   `json:"compaction"`
 	Experimental experimentalBody `json:"experimental"`
 	Adapter      string           `json:"adapter"`
@@ -40,8 +40,17 @@ type updatedAgentBody struct {
 	Model       string        `json:"model"`
 	Reasoning   reasoningBody `json:"reasoning"`
 	ServiceTier string        `json:"service_tier" enum:"auto,default,flex,priority,fast,ultrafast"`
-	Tools       []struct{}    `json:"tools" maxitems:"0"`
+	Tools       []any         `json:"tools"`
 }
+
+// callerTools are the values of a tool.
+func callerTools() map[string][]any { return map[string][]any{"tools": {functionBody{}}} }
+
+// Variants implements openapi.Variants.
+func (inlineAgentBody) Variants() map[string][]any { return callerTools() }
+
+// Variants implements openapi.Variants.
+func (updatedAgentBody) Variants() map[string][]any { return callerTools() }
 
 type multiAgentBody struct {
 	Enabled bool `json:"enabled" need:"true" doc:"only false"`

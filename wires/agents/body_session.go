@@ -93,7 +93,7 @@ type eventsBody struct {
 
 // Variants implements openapi.Variants.
 func (eventsBody) Variants() map[string][]any {
-	return map[string][]any{"events": {messageEventBody{}, cancelEventBody{}}, "input": inputs()}
+	return map[string][]any{"events": {messageEventBody{}, cancelEventBody{}, toolResultBody{}, approvalBody{}}, "input": inputs()}
 }
 
 // messageEventBody is an event with an input; the second type is what existing

@@ -2,7 +2,6 @@ package agents
 
 import (
 	stdjson "encoding/json"
-	"fmt"
 
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/spec"
@@ -20,7 +19,7 @@ type definition struct {
 	multi                           *spec.MultiAgent
 	reasoning                       *spec.Reasoning
 	text                            *spec.TextFormat
-	tools                           *stdjson.RawMessage
+	tools                           *tools
 	adapter                         string
 }
 
@@ -64,7 +63,9 @@ func (d *definition) apply(a *spec.Agent) {
 	set(&a.MultiAgent, d.multi)
 	set(&a.Reasoning, d.reasoning)
 	set(&a.Text, d.text)
-	set(&a.Tools, d.tools)
+	if d.tools != nil {
+		a.Tools, a.Functions = d.tools.list, d.tools.functions
+	}
 }
 
 func set[T any](to *T, v *T) {
@@ -138,36 +139,6 @@ func readText(f *fields) *spec.TextFormat {
 	t.Type, t.Schema = *kind, oneLine(format.m["schema"], "{}")
 	set(&t.Name, read[string](format, "name"))
 	return t
-}
-
-var toolTypes = []string{"function", "tool_search", "programmatic_tool_calling", "mcp", "web_search", "computer_use", "automations"}
-
-// readTools takes an empty list. Tools of a caller are refused by their place:
-// running without them would look like running with them.
-func readTools(f *fields) *stdjson.RawMessage {
-	if !f.has("tools") {
-		return nil
-	}
-	tools := f.list("tools")
-	if raw := f.m["tools"]; len(raw) > spec.MaxTools && len(oneLine(raw, "[]")) > spec.MaxTools {
-		f.invalid("tools", "is larger than %d bytes", spec.MaxTools)
-		return nil
-	}
-	if len(tools) == 0 {
-		return new(stdjson.RawMessage)
-	}
-	t := f.element("tools", 0, tools[0])
-	if t == nil {
-		return nil
-	}
-	kind := t.word("type", toolTypes...)
-	if kind == nil || *kind == "" {
-		t.invalid("type", "must be one of the tool types of this API")
-		return nil
-	}
-	f.fail(event.Unsupported, "tools[0]",
-		fmt.Sprintf("this host cannot give the agent a tool of type %s; a coding agent brings its own tools, so leave tools empty", *kind))
-	return nil
 }
 
 // refuseOn takes an object whose switch is off, and refuses one that is on.

@@ -281,8 +281,10 @@ func TestPostIsAcceptedWholeOrNotAtAll(t *testing.T) {
 		{`{"events":[` + message + `,{"type":"agent.session.input.mesage"}]}`, "invalid_request", "events[1].type", "did you mean agent.session.input.message"},
 		{`{"events":[` + message + `,{"type":"agent.session.input.message"}]}`, "invalid_request", "events[1].input", ""},
 		{`{"events":[` + message + `,{}]}`, "invalid_request", "events[1].type", ""},
-		{`{"events":[` + message + `,{"type":"agent.session.input.tool_result","turn_id":"t","call_id":"c","success":true}]}`, "agents.unsupported", "events[1]", "tool_result"},
-		{`{"events":[{"type":"agent.session.input.mcp_approval_request_result"}]}`, "agents.unsupported", "events[0]", "mcp_approval"},
+		{`{"events":[` + message + `,{"type":"agent.session.input.tool_result","turn_id":"t","call_id":"c","success":"yes"}]}`, "invalid_request", "events[1].success", ""},
+		{`{"events":[{"type":"agent.session.input.tool_result","turn_id":"t","success":true}]}`, "invalid_request", "events[0].call_id", ""},
+		{`{"events":[{"type":"agent.session.input.mcp_approval_request_result"}]}`, "invalid_request", "events[0].request_id", ""},
+		{`{"events":[{"type":"agent.session.input.mcp_approval_request_result","request_id":"x"}]}`, "invalid_request", "events[0].response", ""},
 		{`{"events":[{"type":"agent.session.input.computer_use_approval_request_result"}]}`, "agents.unsupported", "events[0]", "computer_use"},
 	} {
 		a := s.do("POST", path+"/events", c.body)

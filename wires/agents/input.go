@@ -260,7 +260,11 @@ func readAction(f *fields, i int, raw stdjson.RawMessage) (spec.Action, *said) {
 		return spec.Action{Input: in.NewInput}, in
 	case kindCancel:
 		return spec.Action{Cancel: true}, nil
-	case kindToolResult, kindMCPApproval, kindComputerResult:
+	case kindToolResult:
+		return readToolResult(ev)
+	case kindMCPApproval:
+		return readApproval(ev), nil
+	case kindComputerResult:
 		f.fail(event.Unsupported, fmt.Sprintf("events[%d]", i),
 			fmt.Sprintf("no turn of this host waits for a %s: its agents run their tools themselves", clip(name)))
 	default:

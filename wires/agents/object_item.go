@@ -79,7 +79,7 @@ type openPageAction struct {
 
 // items are the values of every item of this wire.
 func items() []any {
-	return []any{messageItem{}, reasoningItem{}, commandItem{}, mcpItem{}, webSearchItem{}}
+	return []any{messageItem{}, reasoningItem{}, commandItem{}, mcpItem{}, webSearchItem{}, functionCallItem{}, functionOutputItem{}}
 }
 
 // Variants implements openapi.Variants.
@@ -104,6 +104,10 @@ func itemObject(turn event.ID, it *event.Item) any {
 	switch it.Type {
 	case event.Message:
 		return message(id, turnID, it)
+	case event.FunctionCall:
+		return functionCall(turnID, it)
+	case event.FunctionOutput:
+		return functionOutput(turnID, it)
 	case event.Reasoning:
 		o := reasoningItem{ID: id, Status: outputStatus(it), Summary: []textPart{}, TurnID: turnID, Type: "reasoning"}
 		if it.Text != "" || it.Status != event.InProgress {

@@ -17,8 +17,8 @@ type sessionWire struct {
 	LastActiveAt    int64              `json:"last_active_at"`
 	Metadata        map[string]string  `json:"metadata"`
 	Object          string             `json:"object" enum:"agent.session"`
-	RequiredActions []any              `json:"required_actions" as:"array" maxitems:"0"`
-	Status          string             `json:"status" enum:"idle,in_progress"`
+	RequiredActions []any              `json:"required_actions"`
+	Status          string             `json:"status" enum:"idle,in_progress,requires_action"`
 	Usage           *usageObject       `json:"usage"`
 	VaultIDs        []string           `json:"vault_ids"`
 	extras
@@ -67,7 +67,10 @@ type hostedPackages struct {
 
 // Variants implements openapi.Variants.
 func (sessionWire) Variants() map[string][]any {
-	return map[string][]any{"environment": {noneEnvironment{}, selfHostedEnvironment{}, hostedEnvironment{}}}
+	return map[string][]any{
+		"environment":      {noneEnvironment{}, selfHostedEnvironment{}, hostedEnvironment{}},
+		"required_actions": {functionAction{}, approvalAction{}},
+	}
 }
 
 // envOpenAIHosted is the type of an environment that this host stands in for.
@@ -82,10 +85,13 @@ func sessionObject(s *fold.Session) *sessionWire {
 		ID: s.ID.With(event.PrefixSession), Agent: newSessionAgentObject(&set.Agent),
 		CreatedAt: seconds(s.Created), Environment: environment(&set.Environment),
 		LastActiveAt: seconds(s.LastActive), Metadata: filled(set.Metadata), Object: "agent.session",
-		RequiredActions: []any{}, Status: "idle", Usage: usage(s.Usage), VaultIDs: []string{}, extras: readExtras(set.Extra),
+		RequiredActions: requiredActions(s), Status: "idle", Usage: usage(s.Usage), VaultIDs: []string{}, extras: readExtras(set.Extra),
 	}
 	if s.Open > 0 {
 		o.Status = "in_progress"
+	}
+	if len(s.Required) > 0 {
+		o.Status = "requires_action"
 	}
 	return o
 }

@@ -15,7 +15,7 @@ type turnWire struct {
 	Object      string       `json:"object" enum:"agent.session.turn"`
 	SessionID   string       `json:"session_id"`
 	StartedAt   *int64       `json:"started_at"`
-	Status      string       `json:"status" enum:"queued,in_progress,completed,failed,cancelled"`
+	Status      string       `json:"status" enum:"queued,in_progress,waiting,completed,failed,cancelled"`
 	SubagentID  *string      `json:"subagent_id"` // null marks the root turn; the SDKs compare with null
 	Usage       *usageObject `json:"usage"`
 }

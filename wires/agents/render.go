@@ -69,10 +69,18 @@ func (r *renderer) render(ev *event.Event, v *fold.View) {
 		r.close()
 	case event.ItemDone:
 		r.done(ev)
+	case event.TurnWaiting:
+		r.waiting(v)
+	case event.CallAnswered:
+		r.answered(ev)
+	case event.LegStarted:
+		if v != nil {
+			r.sessionFrame("agent.session.in_progress", v)
+		}
 	case event.TurnEnded:
 		r.ended(ev, v)
 	case event.SessionUpdated, event.SessionDeleted, event.NativeSession, event.Notice, event.Unknown, event.TurnForgotten,
-		event.Skipped:
+		event.Skipped, event.TurnResumed:
 		// kept in the journal, not on this wire
 	}
 }
@@ -97,7 +105,7 @@ func (r *renderer) accepted(ev *event.Event, v *fold.View) {
 
 func (r *renderer) started(ev *event.Event) {
 	it, ok := ev.Body.(*event.Item)
-	if !ok {
+	if !ok || !shows(it) {
 		return
 	}
 	r.itemFrame("agent.session.turn.item.added", ev, it)
@@ -119,7 +127,7 @@ func (r *renderer) started(ev *event.Event) {
 
 func (r *renderer) done(ev *event.Event) {
 	it, ok := ev.Body.(*event.Item)
-	if !ok {
+	if !ok || !shows(it) {
 		return
 	}
 	switch it.Type {

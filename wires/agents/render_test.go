@@ -90,7 +90,7 @@ func TestEveryKindIsOnTheWireOrKnownToBeSilent(t *testing.T) {
 	silent := map[event.Kind]bool{
 		event.SessionUpdated: true, event.SessionDeleted: true, event.NativeSession: true,
 		event.Notice: true, event.Unknown: true, event.TurnForgotten: true,
-		event.Skipped: true,
+		event.Skipped: true, event.TurnResumed: true,
 	}
 	told := map[event.Kind]bool{}
 	for name := range stories {

@@ -42,7 +42,10 @@ func (w *Wire) UpdateSession(c *call.Call) {
 	if a := f.object("agent"); a != nil {
 		a.only(updatedAgentFields...)
 		d := readDefinition(a)
-		u.Model, u.Reasoning, u.ServiceTier, u.Tools = d.model, d.reasoning, d.tier, d.tools
+		u.Model, u.Reasoning, u.ServiceTier = d.model, d.reasoning, d.tier
+		if d.tools != nil {
+			u.Tools, u.Functions = &d.tools.list, &d.tools.functions
+		}
 		if r := d.reasoning; r != nil && !a.object("reasoning").mentions("summary") {
 			r.Summary = s.Settings.Agent.Reasoning.Summary
 		}

@@ -90,6 +90,9 @@ func (s *story) accept(n byte, texts ...string) event.ID {
 
 func (s *story) acceptInput(n byte, input *spec.NewInput) event.ID {
 	turn := fixedID(0x70, n)
+	if n > 8 {
+		turn = event.TurnOf(turn) // whose items lead back to it
+	}
 	s.mu.Lock()
 	rest := s.state.AtRest()
 	s.mu.Unlock()
@@ -127,6 +130,23 @@ func (s *story) done(id event.ID, it event.Item) {
 		it.Status = event.Done
 	}
 	s.add(event.Event{Kind: event.ItemDone, Turn: s.turn, Item: id, Body: &it})
+}
+
+func (s *story) ask(it event.Item) event.Item {
+	it.ID = s.open(it)
+	return it
+}
+
+func (s *story) answer(asked, a event.Item) {
+	asked.Status = a.Status
+	s.done(asked.ID, asked)
+	a.ID, a.Call = event.AnswerID(s.turn, asked.ID), asked.ID
+	s.add(event.Event{Kind: event.CallAnswered, Turn: s.turn, Item: a.ID, Body: &a})
+}
+
+func (s *story) goOn(leg int32) {
+	s.add(event.Event{Kind: event.LegStarted, Turn: s.turn, Body: &event.Leg{Number: leg}})
+	s.add(event.Event{Kind: event.TurnResumed, Turn: s.turn})
 }
 
 func (s *story) say(phase event.Phase, pieces ...string) {
@@ -234,6 +254,27 @@ var stories = map[string]func(*story){
 		s.end(second, event.End{Outcome: event.Completed, Usage: tokens()})
 		s.add(event.Event{Kind: event.TurnForgotten, Turn: second})
 	},
+	"function_calls": func(s *story) {
+		s.start(s.accept(9, "What is it like?"))
+		s.say(event.Commentary, "I ask.")
+		a := s.ask(event.Item{Type: event.FunctionCall, Tool: "weather", Arguments: `{"city":"Oslo"}`})
+		b := s.ask(event.Item{Type: event.FunctionCall, Tool: "time"})
+		s.add(event.Event{Kind: event.TurnWaiting, Turn: s.turn})
+		s.answer(a, event.Item{Type: event.FunctionOutput, Status: event.Done, Output: "rain"})
+		s.answer(b, event.Item{Type: event.FunctionOutput, Status: event.ItemFailed, Error: "no clock"})
+		s.goOn(1)
+		s.say(event.FinalAnswer, "Rain.")
+		s.end(s.turn, event.End{Outcome: event.Completed, Usage: tokens()})
+	},
+	"approval": func(s *story) {
+		s.start(s.accept(9, "List the files."))
+		q := s.ask(event.Item{Type: event.Approval, Server: "claude-code", Tool: "Bash", Arguments: `{"command":"ls"}`, Text: "May I?"})
+		s.add(event.Event{Kind: event.TurnWaiting, Turn: s.turn})
+		s.answer(q, event.Item{Type: event.ApprovalAnswer, Status: event.Done, Text: "not today"})
+		s.goOn(1)
+		s.say(event.FinalAnswer, "I may not.")
+		s.end(s.turn, event.End{Outcome: event.Completed})
+	},
 	"several_messages": func(s *story) {
 		s.start(s.accept(1, "First.", "Second.", "Third."))
 		s.say(event.FinalAnswer, "All three.")
@@ -313,7 +354,7 @@ func checkOrder(t testing.TB, frames []frame) {
 		short := strings.TrimPrefix(f.Kind, "agent.session.")
 		if s := f.object("session"); s != nil {
 			status, _ = s["status"].(string)
-			if want := map[string]string{"created": "idle", "in_progress": "in_progress", "idle": "idle"}[short]; status != want {
+			if want := map[string]string{"created": "idle", "in_progress": "in_progress", "idle": "idle", "requires_action": "requires_action"}[short]; status != want {
 				fail(f, "session status %q, want %q", status, want)
 			}
 			if short == "idle" {

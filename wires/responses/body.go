@@ -21,7 +21,7 @@ type createBody struct {
 	Instructions       string            `json:"instructions"`
 	Reasoning          reasoningBody     `json:"reasoning"`
 	Text               textBody          `json:"text"`
-	Tools              []struct{}        `json:"tools" maxitems:"0" doc:"a coding agent brings its own"`
+	Tools              []toolBody        `json:"tools" doc:"beside those that a coding agent brings"`
 	ToolChoice         any               `json:"tool_choice" doc:"ignored unless auto or none"`
 	Prompt             any               `json:"prompt" as:"null"`
 	Include            []string          `json:"include"`
@@ -76,7 +76,7 @@ type formatBody struct {
 // itemBody is an item of an input. Without a type it is a message. The roles are
 // those of messages, and so is content; the rest belongs to calls that were made.
 type itemBody struct {
-	Type        string             `json:"type" enum:"message,mcp_call,function_call,function_call_output,web_search_call,reasoning,mcp_list_tools"`
+	Type        string             `json:"type" enum:"message,mcp_call,function_call,function_call_output,mcp_approval_request,mcp_approval_response,web_search_call,reasoning,mcp_list_tools"`
 	Role        string             `json:"role" enum:"user,assistant,system,developer"`
 	Content     stdjson.RawMessage `json:"content"`
 	Name        string             `json:"name"`
@@ -84,6 +84,10 @@ type itemBody struct {
 	Arguments   stdjson.RawMessage `json:"arguments" as:"any"`
 	Output      stdjson.RawMessage `json:"output" as:"any"`
 	Action      stdjson.RawMessage `json:"action" as:"any"`
+	CallID      string             `json:"call_id" doc:"of a function_call_output: the call it answers"`
+	ApprovalID  string             `json:"approval_request_id"`
+	Approve     *bool              `json:"approve"`
+	Reason      *string            `json:"reason"`
 }
 
 // Variants implements openapi.Variants.

@@ -34,27 +34,42 @@ func (w *Wire) Create(c *call.Call) {
 	if names := r.ignoredHeader(); names != "" {
 		c.Ctx.Response.Header.Set(HeaderIgnored, names)
 	}
-	t, before := posted.Turns[0], posted.Before
+	t := posted.Turns[0]
 	if posted.Replayed {
 		if t, err = w.engine.Turn(c.Context(), c.Principal, t.ID); err != nil {
 			c.Fail(hidden(err, "", posted.Turns[0].ID.With(event.PrefixResponse)))
 			return
 		}
-		before = t.First - 1
+	}
+	leg := legAfter(t, posted.Before)
+	part, ok := t.Part(leg)
+	if !ok {
+		c.Fail(fmt.Errorf("the host accepted a response without a leg"))
+		return
 	}
 	switch {
 	case r.stream:
-		w.stream(c, t, before, -1, true)
-	case r.background || t.Status.Ended():
-		c.Raw(200, encode(Of(t)))
+		w.stream(c, part, leg, -1, true)
+	case r.background || part.Status.Ended():
+		c.Raw(200, encode(Of(part)))
 	default:
-		w.plain(c, t, before)
+		w.plain(c, part, leg)
 	}
 }
 
+// legAfter is the number of the leg that was the first to begin after an event.
+func legAfter(t *fold.Turn, before int64) int32 {
+	for i, l := range t.Legs {
+		if l.First > before {
+			return int32(i)
+		}
+	}
+	return 0
+}
+
 // plain answers when the turn has ended.
-func (w *Wire) plain(c *call.Call, t *fold.Turn, before int64) {
-	done, err := w.wait(c, t, before, nil)
+func (w *Wire) plain(c *call.Call, t *fold.Turn, leg int32) {
+	done, err := w.wait(c, t, leg, t.First-1, nil)
 	if err != nil {
 		c.Fail(accepted(t, err))
 		return
@@ -62,8 +77,20 @@ func (w *Wire) plain(c *call.Call, t *fold.Turn, before int64) {
 	c.Raw(200, encode(Of(done)))
 }
 
-// wait returns the turn as it ended, or as it stands when limit fires first.
-func (w *Wire) wait(c *call.Call, t *fold.Turn, before int64, limit <-chan time.Time) (*fold.Turn, error) {
+// wait returns the leg t of a turn as it ended, or as it stands when limit fires
+// first.
+func (w *Wire) wait(c *call.Call, t *fold.Turn, leg int32, before int64, limit <-chan time.Time) (*fold.Turn, error) {
+	turn := event.TurnOf(t.ID)
+	standing := func() (*fold.Turn, error) {
+		now, err := w.engine.Turn(c.Context(), c.Principal, turn)
+		if err != nil {
+			return nil, err
+		}
+		if part, ok := now.Part(leg); ok {
+			return part, nil
+		}
+		return t, nil
+	}
 	ctx := c.Context()
 	sub, err := w.engine.Subscribe(ctx, c.Principal, t.Session, before)
 	if err != nil {
@@ -74,13 +101,13 @@ func (w *Wire) wait(c *call.Call, t *fold.Turn, before int64, limit <-chan time.
 		b, wake, err := sub.Next()
 		if err != nil {
 			// The session may be gone by now; its last word counts.
-			if now, terr := w.engine.Turn(ctx, c.Principal, t.ID); terr == nil && now.Status.Ended() {
+			if now, terr := standing(); terr == nil && now.Status.Ended() {
 				return now, nil
 			}
 			return nil, err
 		}
 		if b != nil {
-			if done, ok := ended(b, t.ID); ok {
+			if done, ok := ended(b, turn, leg); ok {
 				return done, nil
 			}
 			continue
@@ -88,19 +115,20 @@ func (w *Wire) wait(c *call.Call, t *fold.Turn, before int64, limit <-chan time.
 		select {
 		case <-wake:
 		case <-limit:
-			return w.engine.Turn(ctx, c.Principal, t.ID)
+			return standing()
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
 	}
 }
 
-// stream answers with the turn's frames after skip. fresh says that the call has
+// stream answers with the frames of the turn's leg t after skip. fresh says that the call has
 // just started the turn, so that its refusal must not invite a repetition.
-func (w *Wire) stream(c *call.Call, t *fold.Turn, before, skip int64, fresh bool) {
+func (w *Wire) stream(c *call.Call, t *fold.Turn, leg int32, skip int64, fresh bool) {
+	before := t.First - 1
 	sub, err := w.engine.Subscribe(c.Context(), c.Principal, t.Session, before)
 	if err == nil {
-		src := newSource(sub, t.ID, before, skip)
+		src := newSource(sub, event.TurnOf(t.ID), leg, before, skip)
 		if err = src.prime(); err == nil {
 			c.Hijack(src)
 			return
@@ -125,6 +153,11 @@ func accepted(t *fold.Turn, err error) error {
 
 // post hands the request to the engine.
 func (w *Wire) post(c *call.Call, r *request) (*call.Posted, error) {
+	if len(r.input.answers) > 0 {
+		if posted, done, err := w.answer(c, r); done {
+			return posted, err
+		}
+	}
 	in := &spec.NewInput{Wire: "responses", Background: r.background, Forget: r.forget}
 	if r.previous != "" || r.conversation != "" {
 		return w.goOn(c, r, in)
@@ -148,6 +181,9 @@ func (w *Wire) goOn(c *call.Call, r *request, in *spec.NewInput) (*call.Posted, 
 	s, err := w.engine.Session(c.Context(), c.Principal, id)
 	if err != nil {
 		return nil, hidden(err, "conversation", r.conversation)
+	}
+	if err := unanswered(s); err != nil {
+		return nil, err
 	}
 	agent := &s.Settings.Agent
 	model, err := w.otherModel(c, r.echo.Model, agent)
@@ -179,11 +215,11 @@ func (w *Wire) continued(c *call.Call, r *request, in *spec.NewInput) (event.ID,
 	if !ok {
 		return id, notFound("previous_response_id", r.previous)
 	}
-	t, err := w.engine.Turn(c.Context(), c.Principal, id)
+	t, part, err := w.leg(c, id)
 	if err != nil {
 		return id, hidden(err, "previous_response_id", r.previous)
 	}
-	if gone(t) {
+	if gone(part) {
 		return id, notFound("previous_response_id", r.previous)
 	}
 	in.After = t.ID
@@ -244,7 +280,7 @@ func (w *Wire) prepare(c *call.Call, r *request, in *spec.NewInput, agent *spec.
 	}
 	item, preface := r.input.prompt()
 	in.Items, in.Preface = []*event.Item{item}, preface
-	o := spec.Overrides{Model: model, Reasoning: r.reasoning, Text: r.format}
+	o := spec.Overrides{Model: model, Reasoning: r.reasoning, Text: r.format, Functions: r.functions}
 	if text := r.input.allInstructions(); text != "" {
 		if agent.Instructions != "" {
 			text = agent.Instructions + "\n\n" + text
@@ -254,6 +290,13 @@ func (w *Wire) prepare(c *call.Call, r *request, in *spec.NewInput, agent *spec.
 	if o != (spec.Overrides{}) {
 		in.Overrides = &o
 	}
+	var err error
+	in.Echo, err = r.echoed()
+	return err
+}
+
+// echoed is what the response gives back of the request.
+func (r *request) echoed() ([]byte, error) {
 	if r.input.instructions != "" {
 		said := head(r.input.instructions, maxEchoed)
 		r.echo.Instructions = &said
@@ -261,7 +304,5 @@ func (w *Wire) prepare(c *call.Call, r *request, in *spec.NewInput, agent *spec.
 	if r.previous != "" {
 		r.echo.PreviousResponseID = &r.previous
 	}
-	var err error
-	in.Echo, err = json.Marshal(&r.echo)
-	return err
+	return json.Marshal(&r.echo)
 }

@@ -21,6 +21,7 @@ type echo struct {
 	MaxOutputTokens    *int64             `json:"max_output_tokens,omitempty"`
 	MaxToolCalls       *int64             `json:"max_tool_calls,omitempty"`
 	ParallelToolCalls  *bool              `json:"parallel_tool_calls,omitempty"`
+	Tools              stdjson.RawMessage `json:"tools,omitempty"`
 	ToolChoice         stdjson.RawMessage `json:"tool_choice,omitempty"`
 	Format             stdjson.RawMessage `json:"format,omitempty"` // text.format
 	Verbosity          *string            `json:"verbosity,omitempty"`

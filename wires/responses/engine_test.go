@@ -160,8 +160,7 @@ func (e *fakeEngine) accept(s *fakeSession, in *spec.NewInput, key *spec.Key) (*
 			return nil, err
 		}
 	}
-	id := event.NewID()
-	id[12], id[13], id[14], id[15] = 0, 0, 0, 0
+	id := event.NewTurnID()
 	s.h.input(id, event.Input{
 		Items: in.Items, Prompt: in.Prompt(), Waiting: s.h.state.Session().Open > 0, Overrides: overrides,
 		Wire: in.Wire, Echo: in.Echo, Background: in.Background, Forget: in.Forget,

@@ -38,7 +38,7 @@ func (f *frames) text(name, value string) {
 func (f *frames) place(ev *event.Event, part string) {
 	f.buf = append(f.buf, `,"item_id":"`+event.PrefixItem...)
 	f.buf = append(ev.Item.AppendHex(f.buf), `","output_index":`...)
-	f.buf = strconv.AppendInt(f.buf, int64(ev.Index), 10)
+	f.buf = strconv.AppendInt(f.buf, int64(ev.Index-ev.Base), 10)
 	if part != "" {
 		f.buf = append(append(append(f.buf, `,"`...), part...), `":0`...)
 	}
@@ -55,7 +55,7 @@ func (f *frames) object(name string, response []byte) {
 func (f *frames) item(name string, ev *event.Event, item []byte) {
 	f.open(name)
 	f.buf = append(f.buf, `,"output_index":`...)
-	f.buf = strconv.AppendInt(f.buf, int64(ev.Index), 10)
+	f.buf = strconv.AppendInt(f.buf, int64(ev.Index-ev.Base), 10)
 	f.raw("item", item)
 	f.close()
 }

@@ -82,29 +82,36 @@ type argumentsDoneFrame struct {
 	Arguments string `json:"arguments"`
 }
 
+type functionDoneFrame struct {
+	argumentsDoneFrame
+	Name string `json:"name"`
+}
+
 // streamed are the frames of a response's stream by their type.
 func streamed() map[string]any {
 	return map[string]any{
-		"response.created":                      objectFrame{},
-		"response.queued":                       objectFrame{},
-		"response.in_progress":                  objectFrame{},
-		"response.completed":                    objectFrame{},
-		"response.failed":                       objectFrame{},
-		"response.incomplete":                   objectFrame{},
-		"response.output_item.added":            itemFrame{},
-		"response.output_item.done":             itemFrame{},
-		"response.content_part.added":           contentPartFrame{},
-		"response.content_part.done":            contentPartFrame{},
-		"response.output_text.delta":            textDeltaFrame{},
-		"response.output_text.done":             textDoneFrame{},
-		"response.reasoning_summary_part.added": summaryPartFrame{},
-		"response.reasoning_summary_part.done":  summaryPartDoneFrame{},
-		"response.reasoning_summary_text.delta": summaryDeltaFrame{},
-		"response.reasoning_summary_text.done":  summaryDoneFrame{},
-		"response.mcp_call.in_progress":         placeFrame{},
-		"response.mcp_call.completed":           placeFrame{},
-		"response.mcp_call.failed":              placeFrame{},
-		"response.mcp_call_arguments.delta":     argumentsDeltaFrame{},
-		"response.mcp_call_arguments.done":      argumentsDoneFrame{},
+		"response.created":                       objectFrame{},
+		"response.queued":                        objectFrame{},
+		"response.in_progress":                   objectFrame{},
+		"response.completed":                     objectFrame{},
+		"response.failed":                        objectFrame{},
+		"response.incomplete":                    objectFrame{},
+		"response.output_item.added":             itemFrame{},
+		"response.output_item.done":              itemFrame{},
+		"response.content_part.added":            contentPartFrame{},
+		"response.content_part.done":             contentPartFrame{},
+		"response.output_text.delta":             textDeltaFrame{},
+		"response.output_text.done":              textDoneFrame{},
+		"response.reasoning_summary_part.added":  summaryPartFrame{},
+		"response.reasoning_summary_part.done":   summaryPartDoneFrame{},
+		"response.reasoning_summary_text.delta":  summaryDeltaFrame{},
+		"response.reasoning_summary_text.done":   summaryDoneFrame{},
+		"response.mcp_call.in_progress":          placeFrame{},
+		"response.mcp_call.completed":            placeFrame{},
+		"response.mcp_call.failed":               placeFrame{},
+		"response.mcp_call_arguments.delta":      argumentsDeltaFrame{},
+		"response.mcp_call_arguments.done":       argumentsDoneFrame{},
+		"response.function_call_arguments.delta": argumentsDeltaFrame{},
+		"response.function_call_arguments.done":  functionDoneFrame{},
 	}
 }

@@ -144,6 +144,27 @@ func (h *history) tool(known event.Item, result func(*event.Item)) *history {
 	return h
 }
 
+// ask opens a call of the caller's function, or a question for permission.
+func (h *history) ask(it event.Item) event.Item {
+	it.ID = h.open(it)
+	return it
+}
+
+// answer closes what was asked with what the caller says.
+func (h *history) answer(asked event.Item, a event.Item) event.ID {
+	asked.Status = event.Done
+	h.close(asked.ID, asked)
+	a.ID, a.Call, a.Status = event.AnswerID(h.turn, asked.ID), asked.ID, event.Done
+	h.add(event.Event{Kind: event.CallAnswered, Turn: h.turn, Item: a.ID, Body: &a})
+	return a.ID
+}
+
+// goOn begins the next leg and gives it a slot.
+func (h *history) goOn(leg event.Leg) {
+	h.add(event.Event{Kind: event.LegStarted, Turn: h.turn, Body: &leg})
+	h.on(h.turn, event.TurnResumed)
+}
+
 func (h *history) end(e event.End) *history {
 	h.add(event.Event{Kind: event.TurnEnded, Turn: h.turn, Body: &e})
 	return h
@@ -173,13 +194,18 @@ func (h *history) batches(sizes ...int) []*fold.Batch {
 	return out
 }
 
-// stream joins the frames of the turn.
-func (h *history) stream(turn event.ID, sizes ...int) []byte {
+// stream joins the frames of the turn's first leg.
+func (h *history) stream(turn event.ID, sizes ...int) []byte { return h.streamLeg(turn, 0, sizes...) }
+
+// legs is how many legs the turn has.
+func (h *history) legs(turn event.ID) int32 { return int32(max(1, len(h.view(turn).Legs))) }
+
+func (h *history) streamLeg(turn event.ID, leg int32, sizes ...int) []byte {
 	var out []byte
 	for _, b := range h.batches(sizes...) {
 		f := b.Rendered(fold.ResponsesWire, responses.Render)
 		for i := range b.Events {
-			if b.Events[i].Turn == turn {
+			if b.Events[i].Turn == turn && b.Events[i].Leg == leg {
 				out = append(out, f.Of(i)...)
 			}
 		}

@@ -16,11 +16,16 @@ import (
 type input struct {
 	instructions string // of the request
 	said         []*saidItem
-	last         int // the prompt's place in said
+	last         int // the prompt's place in said, -1 without one
+	// answers are the items at the end that answer what a turn asked.
+	answers []*saidAnswer
 }
 
 // picture is where the prompt's first picture stands, "" without one.
 func (in *input) picture() string {
+	if in.last < 0 {
+		return ""
+	}
 	for _, a := range in.said[in.last].attached {
 		if a.Picture {
 			return a.Param
@@ -72,6 +77,12 @@ func (in *input) list(items []stdjson.RawMessage) error {
 			}
 		}
 		in.said = append(in.said, it)
+	}
+	for i := len(in.said) - 1; i >= 0 && in.said[i].answer != nil; i-- {
+		in.answers = append([]*saidAnswer{in.said[i].answer}, in.answers...)
+	}
+	if in.last < 0 && len(in.answers) > 0 {
+		return nil
 	}
 	if in.last < 0 {
 		return event.FailParam(event.InvalidRequest, "input", "input needs a user message: it is what the agent is asked")
@@ -165,6 +176,7 @@ type saidItem struct {
 	parts    []event.Part
 	attached []attached
 	tool     string // one line about a tool item
+	answer   *saidAnswer
 }
 
 // attached is a picture or a file that becomes one of an item's parts.
@@ -205,7 +217,17 @@ func readItem(param string, raw []byte) (*saidItem, error) {
 	case "function_call":
 		return &saidItem{tool: toolLine("called "+in.Name, in.Arguments, nil)}, nil
 	case "function_call_output":
-		return &saidItem{tool: toolLine("result", nil, in.Output)}, nil
+		a, err := readOutput(param, &in)
+		return &saidItem{tool: toolLine("result", nil, in.Output), answer: a}, err
+	case "mcp_approval_request":
+		return &saidItem{tool: toolLine("asked for permission to use "+in.ServerLabel+"/"+in.Name, in.Arguments, nil)}, nil
+	case "mcp_approval_response":
+		a, err := readApproval(param, &in)
+		word := "denied"
+		if in.Approve != nil && *in.Approve {
+			word = "given"
+		}
+		return &saidItem{tool: "[permission " + word + "]", answer: a}, err
 	case "web_search_call":
 		return &saidItem{tool: toolLine("searched the web", in.Action, nil)}, nil
 	case "reasoning", "mcp_list_tools":

@@ -56,6 +56,52 @@ type textPart struct {
 	Text string `json:"text"`
 }
 
+type functionCall struct {
+	ID        string `json:"id"`
+	Type      string `json:"type" enum:"function_call"`
+	Status    string `json:"status" enum:"in_progress,completed,incomplete"`
+	Arguments string `json:"arguments"`
+	CallID    string `json:"call_id"`
+	Name      string `json:"name"`
+}
+
+type approvalRequest struct {
+	ID          string `json:"id"`
+	Type        string `json:"type" enum:"mcp_approval_request"`
+	Arguments   string `json:"arguments"`
+	Name        string `json:"name"`
+	ServerLabel string `json:"server_label"`
+}
+
+type functionOutput struct {
+	ID     string `json:"id"`
+	Type   string `json:"type" enum:"function_call_output"`
+	Status string `json:"status" enum:"completed,incomplete"`
+	CallID string `json:"call_id"`
+	Output any    `json:"output"`
+}
+
+// Variants implements openapi.Variants.
+func (functionOutput) Variants() map[string][]any {
+	return map[string][]any{"output": {"", []outputPart{}}}
+}
+
+// outputPart describes a part of a function's output.
+type outputPart struct {
+	Type     string `json:"type" enum:"input_text,input_image"`
+	Text     string `json:"text,omitempty"`
+	Detail   string `json:"detail,omitempty" enum:"auto"`
+	ImageURL string `json:"image_url,omitempty"`
+}
+
+type approvalResponse struct {
+	ID      string  `json:"id"`
+	Type    string  `json:"type" enum:"mcp_approval_response"`
+	Request string  `json:"approval_request_id"`
+	Approve bool    `json:"approve"`
+	Reason  *string `json:"reason"`
+}
+
 type webSearch struct {
 	ID     string `json:"id"`
 	Type   string `json:"type" enum:"web_search_call"`
@@ -79,7 +125,9 @@ func (webSearch) Variants() map[string][]any {
 }
 
 // outputItems are the values of every output item.
-func outputItems() []any { return []any{messageItem{}, reasoningItem{}, mcpCall{}, webSearch{}} }
+func outputItems() []any {
+	return []any{messageItem{}, reasoningItem{}, mcpCall{}, webSearch{}, functionCall{}, approvalRequest{}}
+}
 
 // outputItem is an output item as it stands. The same function makes the items of
 // streams and of objects.
@@ -111,6 +159,10 @@ func outputItem(it *event.Item) any {
 			w.Action = openAction{"open_page", it.URL}
 		}
 		return w
+	case event.FunctionCall:
+		return functionCall{ID: id, Type: "function_call", Status: status, Arguments: argumentText(it), CallID: it.ID.With(event.PrefixCall), Name: it.Tool}
+	case event.Approval:
+		return approvalRequest{ID: id, Type: "mcp_approval_request", Arguments: argumentText(it), Name: it.Tool, ServerLabel: it.Server}
 	default:
 		return callOf(it, id, status)
 	}
@@ -192,11 +244,15 @@ func arguments(it *event.Item) string {
 		}
 		return string(append(b, "]}"...))
 	default:
-		if it.Arguments == "" {
-			return "{}"
-		}
-		return it.Arguments
+		return argumentText(it)
 	}
+}
+
+func argumentText(it *event.Item) string {
+	if it.Arguments == "" {
+		return "{}"
+	}
+	return it.Arguments
 }
 
 // errorTail is how much of a failed call's output its error repeats.
@@ -243,18 +299,40 @@ func (inputMessage) Variants() map[string][]any {
 	return map[string][]any{"content": {inputText{}, inputImage{}}}
 }
 
-// inputItem is a caller's message.
-func inputItem(it *event.Item) inputMessage {
-	m := inputMessage{ID: it.ID.With(event.PrefixItem), Type: "message", Status: "completed", Role: "user", Content: []any{}}
+// inputItem is what a caller said: a message, or an answer to what it was asked.
+func inputItem(it *event.Item) any {
+	switch it.Type {
+	case event.FunctionOutput:
+		o := functionOutput{ID: it.ID.With(event.PrefixItem), Type: "function_call_output", Status: "completed", CallID: it.Call.With(event.PrefixCall), Output: it.Output}
+		if it.Output == "" {
+			o.Output = it.Error
+		}
+		if len(it.Parts) > 0 {
+			o.Output = inputParts(it)
+		}
+		return o
+	case event.ApprovalAnswer:
+		a := approvalResponse{ID: it.ID.With(event.PrefixItem), Type: "mcp_approval_response", Request: it.Call.With(event.PrefixItem), Approve: it.Approved}
+		if it.Text != "" {
+			a.Reason = &it.Text
+		}
+		return a
+	default:
+		return inputMessage{ID: it.ID.With(event.PrefixItem), Type: "message", Status: "completed", Role: "user", Content: inputParts(it)}
+	}
+}
+
+func inputParts(it *event.Item) []any {
+	content := []any{}
 	if it.Text != "" || len(it.Parts) == 0 {
-		m.Content = append(m.Content, inputText{"input_text", it.Text})
+		content = append(content, inputText{"input_text", it.Text})
 	}
 	for _, p := range it.Parts {
 		if p.ImageURL != "" {
-			m.Content = append(m.Content, inputImage{"input_image", "auto", p.ImageURL})
+			content = append(content, inputImage{"input_image", "auto", p.ImageURL})
 		} else {
-			m.Content = append(m.Content, inputText{"input_text", p.Text})
+			content = append(content, inputText{"input_text", p.Text})
 		}
 	}
-	return m
+	return content
 }

@@ -11,17 +11,22 @@ import (
 var plainID = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 type page struct {
-	Object  string         `json:"object" enum:"list"`
-	Data    []inputMessage `json:"data"`
-	FirstID *string        `json:"first_id"`
-	LastID  *string        `json:"last_id"`
-	HasMore bool           `json:"has_more"`
+	Object  string  `json:"object" enum:"list"`
+	Data    []any   `json:"data"`
+	FirstID *string `json:"first_id"`
+	LastID  *string `json:"last_id"`
+	HasMore bool    `json:"has_more"`
+}
+
+// Variants implements openapi.Variants.
+func (page) Variants() map[string][]any {
+	return map[string][]any{"data": {inputMessage{}, functionOutput{}, approvalResponse{}}}
 }
 
 // InputItems answers GET /responses/{response_id}/input_items: the messages that
 // the response answers.
 func (w *Wire) InputItems(c *call.Call) {
-	t, err := w.find(c)
+	_, t, _, err := w.find(c)
 	if err != nil {
 		c.Fail(err)
 		return
@@ -44,12 +49,13 @@ func (w *Wire) InputItems(c *call.Call) {
 		}
 		items = items[at+1:]
 	}
-	out := page{Object: "list", Data: []inputMessage{}, HasMore: len(items) > p.Limit}
-	for _, it := range items[:min(len(items), p.Limit)] {
+	out := page{Object: "list", Data: []any{}, HasMore: len(items) > p.Limit}
+	for i, it := range items[:min(len(items), p.Limit)] {
+		id := it.ID.With(event.PrefixItem)
+		if out.LastID = &id; i == 0 {
+			out.FirstID = &id
+		}
 		out.Data = append(out.Data, inputItem(it))
-	}
-	if n := len(out.Data); n > 0 {
-		out.FirstID, out.LastID = &out.Data[0].ID, &out.Data[n-1].ID
 	}
 	c.JSON(200, out)
 }

@@ -41,7 +41,7 @@ type Response struct {
 	Temperature        *float64             `json:"temperature"`
 	Text               textConfig           `json:"text"`
 	ToolChoice         stdjson.RawMessage   `json:"tool_choice"`
-	Tools              []struct{}           `json:"tools" maxitems:"0"`
+	Tools              stdjson.RawMessage   `json:"tools" as:"array"`
 	TopLogprobs        *int64               `json:"top_logprobs,omitempty"`
 	TopP               *float64             `json:"top_p"`
 	Truncation         string               `json:"truncation"`
@@ -146,7 +146,7 @@ func Of(t *fold.Turn) *Response {
 		Temperature:        e.Temperature,
 		Text:               textConfig{rawOr(e.Format, `{"type":"text"}`), e.Verbosity},
 		ToolChoice:         rawOr(e.ToolChoice, `"auto"`),
-		Tools:              []struct{}{},
+		Tools:              rawOr(e.Tools, "[]"),
 		TopLogprobs:        e.TopLogprobs,
 		TopP:               e.TopP,
 		Truncation:         "disabled",

@@ -34,9 +34,12 @@ const (
 func (f *frames) event(ev *event.Event, v *fold.View) {
 	f.seq = int64(ev.Step)
 	switch ev.Kind {
-	case event.InputAccepted, event.TurnStarted, event.TurnEnded:
-		if v != nil && v.Turn != nil {
-			f.lifecycle(ev, v.Turn)
+	case event.InputAccepted, event.TurnStarted, event.TurnEnded, event.TurnWaiting, event.LegStarted, event.TurnResumed:
+		if v == nil || v.Turn == nil {
+			return
+		}
+		if part, ok := v.Turn.Part(ev.Leg); ok { // else nobody asked for what comes now
+			f.lifecycle(ev, part)
 		}
 	case event.ItemStarted:
 		if it, ok := ev.Body.(*event.Item); ok {
@@ -58,7 +61,8 @@ func (f *frames) event(ev *event.Event, v *fold.View) {
 			f.done(ev, it)
 		}
 	case event.SessionCreated, event.SessionUpdated, event.SessionDeleted, event.NativeSession,
-		event.OutputDelta, event.Notice, event.Unknown, event.TurnForgotten, event.Skipped:
+		event.OutputDelta, event.Notice, event.Unknown, event.TurnForgotten, event.Skipped,
+		event.CallAnswered:
 		// not on this wire
 	}
 }
@@ -71,7 +75,9 @@ func (f *frames) lifecycle(ev *event.Event, t *fold.Turn) {
 		if t.Input.Waiting {
 			f.object("response.queued", response)
 		}
-	case ev.Kind == event.TurnStarted:
+	case ev.Kind == event.LegStarted:
+		f.object("response.created", response)
+	case ev.Kind == event.TurnStarted, ev.Kind == event.TurnResumed:
 		f.object("response.in_progress", response)
 	case t.Status == fold.Completed:
 		f.object("response.completed", response)
@@ -99,6 +105,11 @@ func (f *frames) started(ev *event.Event, it *event.Item) {
 		f.close()
 	case event.WebSearch:
 		f.item(added, ev, encode(outputItem(it)))
+	case event.FunctionCall:
+		f.function(ev, it)
+	case event.Approval:
+		f.item(added, ev, encode(outputItem(it)))
+		f.item("response.output_item.done", ev, encode(outputItem(it)))
 	default:
 		c := callOf(it, it.ID.With(event.PrefixItem), it.Status.String())
 		args := c.Arguments
@@ -114,6 +125,28 @@ func (f *frames) started(ev *event.Event, it *event.Item) {
 		f.text("arguments", args)
 		f.close()
 	}
+}
+
+// function asks the caller for a call: to this wire the item is complete with that.
+func (f *frames) function(ev *event.Event, it *event.Item) {
+	whole, ok := outputItem(it).(functionCall)
+	if !ok {
+		return
+	}
+	opened := whole
+	opened.Arguments = "" // they follow
+	f.item("response.output_item.added", ev, encode(opened))
+	f.open("response.function_call_arguments.delta")
+	f.place(ev, "")
+	f.text("delta", whole.Arguments)
+	f.close()
+	f.open("response.function_call_arguments.done")
+	f.place(ev, "")
+	f.text("arguments", whole.Arguments)
+	f.text("name", whole.Name)
+	f.close()
+	whole.Status = event.Done.String()
+	f.item("response.output_item.done", ev, encode(whole))
 }
 
 func (f *frames) done(ev *event.Event, it *event.Item) {
@@ -141,6 +174,8 @@ func (f *frames) done(ev *event.Event, it *event.Item) {
 		}
 		f.close()
 	case event.WebSearch:
+	case event.FunctionCall, event.Approval:
+		return // done when it was asked
 	default:
 		if it.Status == event.Done && !toolFailed(it) {
 			f.bare("response.mcp_call.completed", ev)

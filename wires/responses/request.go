@@ -24,6 +24,7 @@ type request struct {
 	conversation string
 	reasoning    *spec.Reasoning
 	format       *spec.TextFormat
+	functions    *[]spec.Function // nil when the request says nothing of tools
 	input        input
 	ignored      []string
 }
@@ -264,25 +265,6 @@ func readText(r *request, name string, raw []byte) error {
 
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 
-// readTools refuses all: the agent has its own tools, and none of the caller's
-// can be run by it yet.
-func readTools(_ *request, name string, raw []byte) error {
-	var tools []struct {
-		Type string `json:"type"`
-	}
-	if err := call.Unmarshal(name, raw, &tools); err != nil {
-		return err
-	}
-	if len(tools) == 0 {
-		return nil
-	}
-	kind := ""
-	if plainWord.MatchString(tools[0].Type) {
-		kind = " " + tools[0].Type
-	}
-	return event.FailParam(event.Unsupported, "tools[0]", "the"+kind+" tool cannot be given to this agent: it works with its own tools; leave tools out")
-}
-
 func readToolChoice(r *request, name string, raw []byte) error {
 	if c := raw[0]; c != '"' && c != '{' {
 		return event.FailParam(event.InvalidRequest, name, "tool_choice must be a string or an object")
@@ -290,7 +272,11 @@ func readToolChoice(r *request, name string, raw []byte) error {
 	if len(raw) <= 4<<10 {
 		r.echo.ToolChoice = oneLine(raw)
 	}
-	if s := string(raw); s != `"auto"` && s != `"none"` {
+	switch string(raw) {
+	case `"auto"`:
+	case `"none"`:
+		r.functions = &[]spec.Function{} // judged after tools
+	default:
 		r.ignored = append(r.ignored, name)
 	}
 	return nil

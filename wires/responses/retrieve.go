@@ -15,7 +15,7 @@ const param = "response_id"
 // Retrieve answers GET /responses/{response_id}, with stream=true as a stream of
 // all frames, or of those after starting_after.
 func (w *Wire) Retrieve(c *call.Call) {
-	t, err := w.find(c)
+	_, t, leg, err := w.find(c)
 	if err != nil {
 		c.Fail(err)
 		return
@@ -36,28 +36,32 @@ func (w *Wire) Retrieve(c *call.Call) {
 			return
 		}
 	}
-	w.stream(c, t, t.First-1, skip, false)
+	w.stream(c, t, leg, skip, false)
 }
 
 // Cancel answers POST /responses/{response_id}/cancel: with the response as it
 // ended, or as it stands when that takes long. An ended one stays as it is.
 func (w *Wire) Cancel(c *call.Call) {
-	t, err := w.find(c)
+	_, t, leg, err := w.find(c)
 	if err != nil {
 		c.Fail(err)
 		return
 	}
 	if !t.Status.Ended() {
-		if t, err = w.engine.CancelTurn(c.Context(), c.Principal, t.ID); err != nil {
+		now, err := w.engine.CancelTurn(c.Context(), c.Principal, event.TurnOf(t.ID))
+		if err != nil {
 			c.Fail(hidden(err, "", c.Param(param)))
 			return
+		}
+		if part, ok := now.Part(leg); ok {
+			t = part
 		}
 	}
 	if !t.Status.Ended() {
 		limit := time.NewTimer(w.opts.CancelWait)
 		defer limit.Stop()
 		// Being cancelled does not depend on being watched.
-		if done, err := w.wait(c, t, t.Last, limit.C); err == nil {
+		if done, err := w.wait(c, t, leg, t.Last, limit.C); err == nil {
 			t = done
 		}
 	}
@@ -70,10 +74,10 @@ type deleted struct {
 	Deleted bool   `json:"deleted"`
 }
 
-// Delete answers DELETE /responses/{response_id}: its items are removed on both
-// wires, the conversation goes on.
+// Delete answers DELETE /responses/{response_id}: the items of its turn are removed on
+// both wires, the conversation goes on.
 func (w *Wire) Delete(c *call.Call) {
-	t, err := w.find(c)
+	t, part, _, err := w.find(c)
 	if err == nil {
 		err = hidden(w.engine.ForgetTurn(c.Context(), c.Principal, t.ID), "", c.Param(param))
 	}
@@ -81,24 +85,41 @@ func (w *Wire) Delete(c *call.Call) {
 		c.Fail(err)
 		return
 	}
-	c.JSON(200, deleted{t.ID.With(event.PrefixResponse), "response", true})
+	c.JSON(200, deleted{part.ID.With(event.PrefixResponse), "response", true})
 }
 
-// find is the turn that the path names. Unknown, foreign, malformed and forgotten
-// ids are answered alike.
-func (w *Wire) find(c *call.Call) (*fold.Turn, error) {
+// find is the turn that the path names, its leg as a turn of its own, and the leg's
+// number. Unknown, foreign, malformed and forgotten ids are answered alike.
+func (w *Wire) find(c *call.Call) (turn, part *fold.Turn, leg int32, err error) {
 	id, ok := c.ID(param, event.PrefixResponse)
 	if !ok {
-		return nil, notFound("", c.Param(param))
+		return nil, nil, 0, notFound("", c.Param(param))
 	}
-	t, err := w.engine.Turn(c.Context(), c.Principal, id)
+	turn, part, err = w.leg(c, id)
 	if err != nil {
-		return nil, hidden(err, "", c.Param(param))
+		return nil, nil, 0, hidden(err, "", c.Param(param))
 	}
-	if gone(t) {
-		return nil, notFound("", c.Param(param))
+	if gone(part) {
+		return nil, nil, 0, notFound("", c.Param(param))
 	}
-	return t, nil
+	_, leg, _ = event.LegOf(id)
+	return turn, part, leg, nil
+}
+
+// leg reads the turn of a response and the part of it that the response is.
+func (w *Wire) leg(c *call.Call, id event.ID) (turn, part *fold.Turn, err error) {
+	of, number, ok := event.LegOf(id)
+	if !ok {
+		return nil, nil, event.Fail(event.TurnNotFound, "there is no such response")
+	}
+	turn, err = w.engine.Turn(c.Context(), c.Principal, of)
+	if err != nil {
+		return nil, nil, err
+	}
+	if part, ok = turn.Part(number); !ok {
+		return nil, nil, event.Fail(event.TurnNotFound, "there is no such response")
+	}
+	return turn, part, nil
 }
 
 // gone reports whether nobody may read the turn any more. The end of a response

@@ -8,11 +8,12 @@ import (
 	"github.com/agenthost/agenthost/wires/call"
 )
 
-// source is one response's stream: the frames of its turn out of those of the
+// source is one response's stream: the frames of its turn's leg out of those of the
 // session. It is an sse.Source.
 type source struct {
 	sub  call.Stream
 	turn event.ID
+	leg  int32
 	// cursor is the number of the last event taken, skip the sequence number up to
 	// which the caller has frames already; -1 for none.
 	cursor, skip int64
@@ -29,9 +30,9 @@ type step struct {
 	wake  <-chan struct{}
 }
 
-// newSource streams turn from sub, which stands at before.
-func newSource(sub call.Stream, turn event.ID, before, skip int64) *source {
-	return &source{sub: sub, turn: turn, cursor: before, skip: skip}
+// newSource streams a leg of turn from sub, which stands at before.
+func newSource(sub call.Stream, turn event.ID, leg int32, before, skip int64) *source {
+	return &source{sub: sub, turn: turn, leg: leg, cursor: before, skip: skip}
 }
 
 // prime reads ahead, so that a stream that cannot begin is refused in order.
@@ -79,7 +80,7 @@ func (s *source) run() (frames []byte, done bool) {
 	}
 	from := s.at
 	for s.at < len(events) && !done && s.wanted(&events[s.at]) {
-		done = events[s.at].Kind == event.TurnEnded
+		done = ends(&events[s.at])
 		s.at++
 	}
 	if from < s.at {
@@ -92,13 +93,16 @@ func (s *source) run() (frames []byte, done bool) {
 	return frames, done
 }
 
-// wanted reports whether ev's frames are still to be sent. The end of the turn is
+// ends reports whether ev is the last of its leg.
+func ends(ev *event.Event) bool { return ev.Kind == event.TurnEnded || ev.Kind == event.TurnWaiting }
+
+// wanted reports whether ev's frames are still to be sent. The end of the leg is
 // always wanted: it ends the stream.
 func (s *source) wanted(ev *event.Event) bool {
-	if ev.Seq <= s.cursor || ev.Turn != s.turn {
+	if ev.Seq <= s.cursor || ev.Turn != s.turn || ev.Leg != s.leg {
 		return false
 	}
-	return ev.Kind == event.TurnEnded || int64(ev.Step)+int64(fold.Steps(ev)) > s.skip+1
+	return ends(ev) || int64(ev.Step)+int64(fold.Steps(ev)) > s.skip+1
 }
 
 // fresh drops the frames that the caller has from those that begin with ev's.
@@ -122,12 +126,12 @@ func start(f *fold.Frames, i int) int {
 	return f.Ends[i-1]
 }
 
-// ended finds the turn's end in b.
-func ended(b *fold.Batch, turn event.ID) (*fold.Turn, bool) {
+// ended finds the end of the turn's leg in b.
+func ended(b *fold.Batch, turn event.ID, leg int32) (*fold.Turn, bool) {
 	for i := range b.Events {
-		if ev := &b.Events[i]; ev.Kind == event.TurnEnded && ev.Turn == turn {
+		if ev := &b.Events[i]; ev.Turn == turn && ev.Leg == leg && ends(ev) {
 			if v := b.View(i); v != nil && v.Turn != nil {
-				return v.Turn, true
+				return v.Turn.Part(leg)
 			}
 		}
 	}

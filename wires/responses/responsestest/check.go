@@ -126,12 +126,14 @@ func (c *checker) terminal(r map[string]any, output []any) error {
 		}
 	}
 	if r["status"] == "completed" {
-		if n := len(c.items); n == 0 || c.items[n-1].kind != "message" {
-			return fmt.Errorf("a completed response must end with a message")
+		if n := len(c.items); n == 0 || c.items[n-1].kind != "message" && !asks(c.items[n-1].kind) {
+			return fmt.Errorf("a completed response must end with a message, or with what it asks of the caller")
 		}
 	}
 	return nil
 }
+
+func asks(kind string) bool { return kind == "function_call" || kind == "mcp_approval_request" }
 
 func (c *checker) added(f Frame) error {
 	if !c.running {
@@ -146,6 +148,10 @@ func (c *checker) added(f Frame) error {
 	it.kind, _ = o["type"].(string)
 	if it.id == "" || c.ids[it.id] {
 		return fmt.Errorf("item id %q is empty or taken", it.id)
+	}
+	if it.kind == "mcp_approval_request" { // is whole from the first
+		c.ids[it.id], c.items = true, append(c.items, it)
+		return nil
 	}
 	if o["status"] != "in_progress" {
 		return fmt.Errorf("status %v", o["status"])
@@ -193,6 +199,7 @@ var kinds = map[string]string{
 	"response.output_text.done": "message", "response.content_part.done": "message",
 	"response.reasoning_summary_part.added": "reasoning", "response.reasoning_summary_text.delta": "reasoning",
 	"response.reasoning_summary_text.done": "reasoning", "response.reasoning_summary_part.done": "reasoning",
+	"response.function_call_arguments.delta": "function_call", "response.function_call_arguments.done": "function_call",
 	"response.mcp_call.in_progress": "mcp_call", "response.mcp_call_arguments.delta": "mcp_call",
 	"response.mcp_call_arguments.done": "mcp_call", "response.mcp_call.completed": "mcp_call", "response.mcp_call.failed": "mcp_call",
 }
@@ -219,6 +226,20 @@ func (it *item) frame(f Frame) error {
 			return fmt.Errorf("delta %q out of place", d)
 		}
 		it.text.WriteString(d)
+	case "response.function_call_arguments.delta":
+		d, ok := f.Data["delta"].(string)
+		if !ok || it.textDone {
+			return fmt.Errorf("delta %q out of place", d)
+		}
+		it.text.WriteString(d)
+	case "response.function_call_arguments.done":
+		if said, ok := f.Data["arguments"].(string); !ok || said != it.text.String() || it.textDone {
+			return fmt.Errorf("arguments %.60q, the deltas say %.60q", said, it.text.String())
+		}
+		if name, ok := f.Data["name"].(string); !ok || name == "" {
+			return fmt.Errorf("no name")
+		}
+		it.said, it.textDone = it.text.String(), true
 	case "response.output_text.done", "response.reasoning_summary_text.done", "response.mcp_call_arguments.done":
 		name := "text"
 		if it.kind == "mcp_call" {
@@ -258,6 +279,10 @@ func (it *item) finish(f Frame) error {
 		if !it.verdict {
 			return fmt.Errorf("before completed or failed")
 		}
+	case "function_call":
+		if !it.textDone {
+			return fmt.Errorf("before its arguments")
+		}
 	}
 	it.done = true
 	it.last, _ = f.Data["item"].(map[string]any)
@@ -270,7 +295,7 @@ func (it *item) finish(f Frame) error {
 		text = first(it.last, "content")["text"]
 	case "reasoning":
 		text = first(it.last, "summary")["text"]
-	case "mcp_call":
+	case "mcp_call", "function_call":
 		text = it.last["arguments"]
 	}
 	if text != it.said {

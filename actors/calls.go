@@ -1,0 +1,179 @@
+package actors
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strings"
+
+	"github.com/agenthost/agenthost/actors/agent"
+	"github.com/agenthost/agenthost/actors/endpoint"
+	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/spec"
+	"github.com/agenthost/agenthost/actors/turn"
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// Messages of a turn about calls that its CLI makes at the host's own MCP server.
+type (
+	// asked is a call. reply is buffered (1) and gets at most one answer; who waits for
+	// it stops waiting when the door is closed.
+	asked struct {
+		item  *event.Item
+		reply chan *event.Item
+	}
+	// askedNoMore says that the CLI gave the call up.
+	askedNoMore struct{ reply chan *event.Item }
+)
+
+// tokenEnv is the variable that holds the token of the host's own MCP server.
+const tokenEnv = "HOST_TOOLS_TOKEN"
+
+// door opens the turn's way to its caller, when it has functions or may ask.
+func (h *Host) door(r *RuntimeConfig, req *agent.Request, self *actor.PID) (*endpoint.Door, error) {
+	prompter, asks := r.Adapter.(agent.Prompter)
+	asks = asks && req.Permissions == spec.Ask
+	if len(req.Functions) == 0 && !asks {
+		return nil, nil
+	}
+	tools := make([]endpoint.Tool, 0, len(req.Functions)+1)
+	for _, f := range req.Functions {
+		tools = append(tools, endpoint.Tool{Name: f.Name, Description: f.Description, Schema: f.Parameters})
+	}
+	var prompt spec.Function
+	if asks {
+		prompt = prompter.PromptTool()
+		tools = append(tools, endpoint.Tool{Name: prompt.Name, Description: prompt.Description, Schema: prompt.Parameters})
+	}
+	d, err := h.endpoint.Open(tools, func(c endpoint.Call) endpoint.Result {
+		if asks && c.Tool == prompt.Name {
+			return h.prompted(prompter, r.Adapter.Name(), self, c)
+		}
+		return result(h.askCaller(self, c, &event.Item{Type: event.FunctionCall, Tool: c.Tool, Arguments: string(c.Arguments)}))
+	})
+	if err != nil {
+		return nil, &event.Failure{Code: event.WorkspaceUnavail, Message: "the host's tool server cannot be reached by CLIs: " + err.Error(), Cause: err}
+	}
+	req.Host = &agent.HostServer{
+		Name: spec.HostServer, URL: d.URL, TokenEnv: tokenEnv, Token: d.Token,
+		Timeout: 2*h.cfg.limits.ToolResultTimeout + h.cfg.limits.TurnTimeout, // ours strikes first
+	}
+	return d, nil
+}
+
+// askCaller hands a call to the turn and waits for its answer; nil when there is none.
+func (h *Host) askCaller(self *actor.PID, c endpoint.Call, it *event.Item) *event.Item {
+	m := &asked{item: it, reply: make(chan *event.Item, 1)}
+	h.root.Send(self, m)
+	select {
+	case a := <-m.reply:
+		return a
+	case <-c.Context.Done():
+		h.root.Send(self, &askedNoMore{m.reply})
+		return nil
+	}
+}
+
+// result is a function's output as its CLI is told it.
+func result(a *event.Item) endpoint.Result {
+	if a == nil {
+		return endpoint.Result{Failed: true, Content: []endpoint.Content{{Text: "the call was given up"}}}
+	}
+	r := endpoint.Result{Failed: a.Status == event.ItemFailed}
+	for _, p := range a.Parts {
+		if mime, data, ok := inlineImage(p.ImageURL); ok {
+			r.Content = append(r.Content, endpoint.Content{MIME: mime, Image: data})
+		} else {
+			r.Content = append(r.Content, endpoint.Content{Text: p.Text + p.ImageURL})
+		}
+	}
+	if a.Output != "" || len(r.Content) == 0 && a.Error == "" {
+		r.Content = append(r.Content, endpoint.Content{Text: a.Output})
+	}
+	if a.Error != "" {
+		r.Content = append(r.Content, endpoint.Content{Text: a.Error})
+	}
+	return r
+}
+
+// inlineImage reads a data URL.
+func inlineImage(url string) (mime string, data []byte, ok bool) {
+	rest, ok := strings.CutPrefix(url, "data:")
+	if !ok {
+		return "", nil, false
+	}
+	mime, encoded, ok := strings.Cut(rest, ";base64,")
+	if !ok {
+		return "", nil, false
+	}
+	data, err := base64.StdEncoding.DecodeString(encoded)
+	return mime, data, err == nil
+}
+
+// prompted asks the caller for permission.
+func (h *Host) prompted(p agent.Prompter, adapter string, self *actor.PID, c endpoint.Call) endpoint.Result {
+	ask, err := p.Prompt(c.Arguments)
+	if err != nil {
+		h.log.Warn("a CLI's question for permission was not understood", "adapter", adapter, "error", err)
+		return endpoint.Result{Content: []endpoint.Content{{Text: p.Permit(ask, false, "the host did not understand the question")}}}
+	}
+	it := &event.Item{Type: event.Approval, Server: ask.Server, Tool: ask.Tool, Arguments: ask.Arguments, Text: ask.Message}
+	if it.Server == "" {
+		it.Server = adapter
+	}
+	if it.Text == "" {
+		it.Text = fmt.Sprintf("%s asks for permission to use %s", adapter, ask.Tool)
+	}
+	a := h.askCaller(self, c, it)
+	approved, reason := false, "the turn ended before the question was answered"
+	if a != nil {
+		if approved, reason = a.Approved, a.Text; !approved && reason == "" {
+			reason = "the caller denied it"
+		}
+	}
+	return endpoint.Result{Content: []endpoint.Content{{Text: p.Permit(ask, approved, reason)}}}
+}
+
+// asked takes a call of the CLI in.
+func (t *turnActor) asked(c actor.Context, m *asked) {
+	if t.over {
+		return // the door is closed, which lets the call go
+	}
+	t.lastCall++
+	if t.calls == nil {
+		t.calls = map[int64]chan *event.Item{}
+	}
+	t.calls[t.lastCall] = m.reply
+	t.step(c, turn.Called{Call: t.lastCall, Item: m.item}, nil)
+}
+
+func (t *turnActor) askedNoMore(c actor.Context, m *askedNoMore) {
+	for n, reply := range t.calls {
+		if reply == m.reply {
+			delete(t.calls, n)
+			t.step(c, turn.CallLeft{Call: n}, nil)
+			return
+		}
+	}
+}
+
+func (t *turnActor) deliver(e turn.Deliver) {
+	if reply := t.calls[e.Call]; reply != nil {
+		delete(t.calls, e.Call)
+		reply <- e.Answer
+	}
+}
+
+// answers hands what the caller says to the core.
+func (t *turnActor) answers(c actor.Context, m *answers) {
+	t.answering, t.refused = m, nil
+	t.step(c, m.in, nil)
+	if t.answering == nil {
+		return // they are on their way to the store
+	}
+	t.answering = nil
+	f := t.refused
+	if f == nil {
+		f = event.Fail(event.CallAnsweredAlready, "the turn no longer waits for an answer")
+	}
+	m.tell(nil, f)
+}

@@ -1,0 +1,228 @@
+package responses
+
+import (
+	"fmt"
+
+	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/fold"
+	"github.com/agenthost/agenthost/actors/spec"
+	"github.com/agenthost/agenthost/wires/call"
+	"github.com/agenthost/agenthost/wires/files"
+)
+
+// saidAnswer is what a caller says to a call or a question that ended the response
+// before.
+type saidAnswer struct {
+	param string // of the id that names what is answered
+	id    string // as it was written
+	spec.Answer
+	attached []attached
+}
+
+// readOutput reads a function_call_output.
+func readOutput(param string, in *itemBody) (*saidAnswer, error) {
+	a := &saidAnswer{param: param + ".call_id", id: in.CallID}
+	if in.CallID == "" {
+		return nil, event.FailParam(event.InvalidRequest, a.param, "a function_call_output needs the call_id of the call it answers")
+	}
+	a.Item, _ = event.Parse(in.CallID, event.PrefixCall)
+	param += ".output"
+	if len(in.Output) == 0 || in.Output[0] != '[' {
+		a.Output = plain(in.Output)
+		return a, nil
+	}
+	var parts []partBody
+	if err := call.Unmarshal(param, in.Output, &parts); err != nil {
+		return nil, err
+	}
+	for i, p := range parts {
+		at := fmt.Sprintf("%s[%d]", param, i)
+		switch p.Type {
+		case "input_text", "output_text", "text":
+			a.Parts = append(a.Parts, event.Part{Text: p.Text})
+		case files.InputImage, files.InputFile:
+			file, err := files.ReadAttachment(at, p.Type, &p.RawPart)
+			if err != nil {
+				return nil, err
+			}
+			a.attached = append(a.attached, attached{i, file})
+			a.Parts = append(a.Parts, event.Part{})
+		default:
+			return nil, event.FailParam(event.Unsupported, at, "this part of a function's output is not supported; send input_text")
+		}
+	}
+	return a, nil
+}
+
+// readApproval reads an mcp_approval_response.
+func readApproval(param string, in *itemBody) (*saidAnswer, error) {
+	a := &saidAnswer{param: param + ".approval_request_id", id: in.ApprovalID}
+	if in.ApprovalID == "" || in.Approve == nil {
+		return nil, event.FailParam(event.InvalidRequest, a.param, "an mcp_approval_response needs approval_request_id and approve")
+	}
+	a.Item, _ = event.Parse(in.ApprovalID, event.PrefixItem)
+	a.Approve, a.Reason = *in.Approve, value(in.Reason)
+	return a, nil
+}
+
+// answer goes on with the turn that asked. It reports false when no turn of the
+// caller's did, or not any more, and the input tells all that is needed to begin
+// anew.
+func (w *Wire) answer(c *call.Call, r *request) (*call.Posted, bool, error) {
+	first := r.input.answers[0]
+	turn := event.TurnOf(first.Item)
+	t, err := w.engine.Turn(c.Context(), c.Principal, turn)
+	if first.Item.IsZero() || event.CodeOf(err) == event.TurnNotFound {
+		if r.input.tells() {
+			return nil, false, nil
+		}
+		return nil, true, event.FailParam(event.CallUnknown, first.param, "no response with the call "+clipped(first.id)+" waits for its output")
+	}
+	if err != nil {
+		return nil, true, err
+	}
+	same := r.same(t)
+	if !waitsFor(t, first.Item) {
+		if r.input.tells() && (!same || t.Status.Ended()) {
+			return nil, false, nil
+		}
+		return nil, true, event.FailParam(event.CallAnsweredAlready, first.param, "the call "+clipped(first.id)+" was answered before, timed out, or its response was cancelled")
+	}
+	loader := files.NewLoader(w.engine, c.Principal)
+	actions := make([]spec.Action, len(r.input.answers))
+	for i, a := range r.input.answers {
+		for _, at := range a.attached {
+			part, err := loader.Load(c.Context(), at.Attachment)
+			if err != nil {
+				return nil, true, err
+			}
+			a.Parts[at.at] = part
+		}
+		own := a.Answer
+		actions[i].Answer = &own
+	}
+	leg := &spec.Leg{Background: r.background, Forget: r.forget, Conclude: !same}
+	if leg.Echo, err = r.echoed(); err != nil {
+		return nil, true, err
+	}
+	actions[0].Answer.Leg = leg
+	key := c.Key()
+	if !same {
+		key = nil // it is for what follows
+	}
+	posted, err := w.engine.Post(c.Context(), c.Principal, t.Session, actions, key)
+	if err != nil || same {
+		return posted, true, named(err, first)
+	}
+	// A handoff: somebody else goes on, with what was said so far.
+	if !r.input.tells() {
+		r.input.retell(t)
+	}
+	r.previous, r.conversation = "", ""
+	return nil, false, nil
+}
+
+// waitsFor reports whether the item is open and its turn waits.
+func waitsFor(t *fold.Turn, id event.ID) bool {
+	if t.Status != fold.Waiting {
+		return false
+	}
+	for _, it := range t.Items {
+		if it.ID == id {
+			return it.Type.Asks() && it.Status == event.InProgress
+		}
+	}
+	return false
+}
+
+// named puts the field at fault to the engine's refusal.
+func named(err error, a *saidAnswer) error {
+	f, ok := event.AsFailure(err)
+	if !ok || f.Param != "" || f.Code != event.CallUnknown && f.Code != event.CallAnsweredAlready && f.Code != event.InvalidRequest {
+		return err
+	}
+	own := *f
+	own.Param = a.param
+	return &own
+}
+
+// same reports whether the request speaks to the agent that asked: what it says of
+// instructions, tools and model is what the turn's request said. What it does not say
+// stays.
+func (r *request) same(t *fold.Turn) bool {
+	e, _ := readEcho(t.Input.Echo)
+	if n := len(t.Legs); n > 0 && t.Legs[n-1].Input != nil {
+		if newest, ok := readEcho(t.Legs[n-1].Input.Echo); ok {
+			e = newest
+		}
+	}
+	said := head(r.input.instructions, maxEchoed)
+	return (r.echo.Model == "" || e.Model == "" || r.echo.Model == e.Model) &&
+		(said == "" || said == value(e.Instructions)) &&
+		(r.functions == nil || string(r.echo.Tools) == string(e.Tools))
+}
+
+// tells reports whether the input has a message to begin with.
+func (in *input) tells() bool { return in.last >= 0 }
+
+// retell makes the input tell what was said in t.
+func (in *input) retell(t *fold.Turn) {
+	answers := in.said
+	in.said = nil
+	for _, it := range t.AllItems() {
+		if said := retold(it.Item); said != nil {
+			if said.role == "user" {
+				in.last = len(in.said)
+			}
+			in.said = append(in.said, said)
+		}
+	}
+	in.said = append(in.said, answers...)
+	if in.last < 0 {
+		in.last = len(in.said)
+		in.said = append(in.said, &saidItem{role: "user", parts: []event.Part{{Text: t.Input.Prompt}}})
+	}
+}
+
+// retold is an item of a turn as if a caller had sent it.
+func retold(it *event.Item) *saidItem {
+	switch it.Type {
+	case event.Message:
+		s := &saidItem{role: "assistant", parts: it.Parts}
+		if it.User {
+			s.role = "user"
+		}
+		if len(it.Parts) == 0 {
+			s.parts = []event.Part{{Text: it.Text}}
+		}
+		return s
+	case event.Reasoning, event.Approval, event.ApprovalAnswer:
+		return nil
+	case event.FunctionOutput:
+		return &saidItem{tool: toolLine("result", nil, []byte(it.Output))}
+	case event.FunctionCall:
+		return &saidItem{tool: toolLine("called "+it.Tool, []byte(it.Arguments), nil)}
+	default:
+		return &saidItem{tool: toolLine("called "+it.Server+"/"+callName(it), []byte(arguments(it)), nil)}
+	}
+}
+
+// unanswered refuses a request that goes on with a turn that waits for something
+// else: it would wait behind it.
+func unanswered(s *fold.Session) error {
+	if len(s.Required) == 0 {
+		return nil
+	}
+	it := s.Required[0]
+	if it.Type == event.Approval {
+		return event.FailParam(event.InvalidRequest, "input", "no answer to the approval request "+it.ID.With(event.PrefixItem)+" found in input")
+	}
+	return event.FailParam(event.InvalidRequest, "input", "no tool output found for function call "+it.ID.With(event.PrefixCall))
+}
+
+func clipped(id string) string {
+	if len(id) > 80 || !plainID.MatchString(id) {
+		return "that was named"
+	}
+	return id
+}

@@ -79,7 +79,7 @@ func (s *session) forgetIn(g *group, t *fold.Turn, replies ...chan answer[struct
 	s.add(g, ev)
 	seq := s.state.Session().Head
 	gone := *t
-	gone.Forgotten, gone.Items, gone.Last = true, nil, seq
+	gone.Forgotten, gone.Items, gone.Subagents, gone.SubagentCount, gone.Last = true, nil, nil, 0, seq
 	s.record(g, &gone, store.TurnForgotten)
 	g.durable = true
 	g.forgotten = append(g.forgotten, seq)

@@ -106,7 +106,7 @@ func (s *session) took(c actor.Context, m *turnEvents) {
 		}
 		s.add(g, ev)
 		switch ev.Kind {
-		case event.ItemDone, event.TurnStarted, event.CallAnswered:
+		case event.ItemDone, event.TurnStarted, event.CallAnswered, event.SubagentItem:
 			g.durable = true
 		case event.TurnWaiting, event.LegStarted:
 			g.durable, g.body = true, true
@@ -138,6 +138,13 @@ func (s *session) settle(g *group, id event.ID, end *event.End) {
 	t, ok := s.state.Turn(id)
 	if !ok {
 		return
+	}
+	for _, sub := range t.Subagents {
+		if sub.Closed == 0 && !sub.Call.Parent.IsZero() {
+			cut := *sub.Call
+			cut.Status = event.Incomplete
+			s.add(g, event.Event{Kind: event.SubagentItem, Turn: id, Item: cut.ID, Body: &cut})
+		}
 	}
 	for _, it := range t.Items {
 		if it.Status != event.InProgress {

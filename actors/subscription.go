@@ -218,7 +218,8 @@ func (r *replay) hide(ctx context.Context, ev *event.Event) error {
 	default: // settings and ends are not the turn's content
 	}
 	switch ev.Kind {
-	case event.ItemStarted, event.ItemDone, event.TextDelta, event.ReasoningDelta, event.OutputDelta, event.Notice, event.Unknown:
+	case event.ItemStarted, event.ItemDone, event.TextDelta, event.ReasoningDelta, event.OutputDelta, event.Notice, event.Unknown,
+		event.SubagentStarted, event.SubagentItem:
 		ev.Kind, ev.Text, ev.Item, ev.Body = event.Notice, "", event.ID{}, nil
 	}
 	return nil

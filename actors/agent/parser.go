@@ -56,8 +56,11 @@ const (
 // Fact is one thing a line says. Key is the CLI's own name of an item, unique
 // in the turn.
 type Fact struct {
-	Kind    FactKind
-	Key     string
+	Kind FactKind
+	Key  string
+	// Parent is the Key of the Subagent item whose agent did what an item's fact
+	// says; "" for the turn's own agent. The item of that Key was mentioned before.
+	Parent  string
 	Text    string
 	Item    *event.Item
 	Verdict *Verdict

@@ -205,7 +205,7 @@ func decodeBody(k Kind, body string) (Body, error) {
 			return nil, errors.New("null among the items")
 		}
 		return b, nil
-	case ItemStarted, ItemDone, CallAnswered:
+	case ItemStarted, ItemDone, CallAnswered, SubagentStarted, SubagentItem:
 		b := new(Item)
 		return b, json.Unmarshal([]byte(body), b)
 	case TurnEnded:

@@ -59,6 +59,17 @@ const (
 	TurnResumed
 )
 
+// Kinds about the work of subagents: agents that a Subagent item, a call of the
+// turn's own agent, set to work. Neither wire shows them among the turn's items.
+const (
+	// SubagentItem is a finished item of a subagent. Body: *Item, complete, with its
+	// Parent. One of type Subagent is a call that SubagentStarted opened.
+	SubagentItem Kind = 21
+	// SubagentStarted opens a subagent's own call of a further one. Body: *Item of
+	// type Subagent, with its Parent, status in_progress.
+	SubagentStarted Kind = 25
+)
+
 // Event is one fact about a session. Events of a session are numbered from 1
 // without gaps; only a Skipped event stands for more numbers than one. An Event
 // handed on is immutable.

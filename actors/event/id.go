@@ -25,6 +25,7 @@ const (
 	PrefixRequest      = "req_"
 	PrefixFile         = "file-"
 	PrefixCall         = "call_"
+	PrefixSubagent     = "subagent_"
 )
 
 // NewID returns a random ID from crypto/rand, which never fails on the

@@ -127,6 +127,12 @@ type Item struct {
 	// Query and URL belong to a web search.
 	Query string `json:"query,omitempty"`
 	URL   string `json:"url,omitempty"`
+
+	// Prompt is what a subagent is asked; its Tool is the CLI's name of it.
+	Prompt string `json:"prompt,omitempty"`
+	// Parent is the Subagent item that this one is the work of; zero for the turn's
+	// own items.
+	Parent ID `json:"parent,omitzero"`
 }
 
 // Part is one piece of a user message or of a function's output: a text or an

@@ -12,14 +12,17 @@ var kindNames = [...]string{
 	OutputDelta: "output.delta", ItemDone: "item.done", Notice: "notice", Unknown: "unknown",
 	TurnEnded: "turn.ended", TurnForgotten: "turn.forgotten", Skipped: "skipped",
 	TurnWaiting: "turn.waiting", CallAnswered: "call.answered", LegStarted: "leg.started", TurnResumed: "turn.resumed",
+	SubagentItem: "subagent.item", SubagentStarted: "subagent.started",
 }
 
 // Kinds lists the closed set in the order of the numbers, for tests that need one
 // sample of each.
 func Kinds() []Kind {
 	ks := make([]Kind, 0, len(kindNames))
-	for k := SessionCreated; int(k) < len(kindNames); k++ {
-		ks = append(ks, k)
+	for k, name := range kindNames {
+		if name != "" {
+			ks = append(ks, Kind(k))
+		}
 	}
 	return ks
 }

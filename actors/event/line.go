@@ -19,6 +19,7 @@ type shownItem struct {
 	Type   string `json:"type"`
 	Status string `json:"status"`
 	Phase  string `json:"phase,omitempty"`
+	Parent string `json:"parent,omitempty"`
 	*bareItem
 }
 
@@ -66,7 +67,11 @@ func shown(b Body) any {
 }
 
 func showItem(it *Item) shownItem {
-	return shownItem{bareItem: (*bareItem)(it), ID: it.ID.With(PrefixItem), Type: it.Type.String(), Status: it.Status.String(), Phase: it.Phase.String()}
+	s := shownItem{bareItem: (*bareItem)(it), ID: it.ID.With(PrefixItem), Type: it.Type.String(), Status: it.Status.String(), Phase: it.Phase.String()}
+	if !it.Parent.IsZero() {
+		s.Parent = it.Parent.With(PrefixItem)
+	}
+	return s
 }
 
 // document is a stored JSON document as it is; what is none becomes a string.

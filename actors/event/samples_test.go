@@ -80,9 +80,18 @@ func samples() []Event {
 			Answers: []ID{AnswerID(sampleTurn, sampleItem)},
 		}},
 		{Kind: TurnResumed, Turn: sampleTurn, Step: 1},
+		{Kind: SubagentStarted, Turn: sampleTurn, Item: ItemID(sampleTurn, 2), Step: 310, Body: &Item{
+			ID: ItemID(sampleTurn, 2), Type: Subagent, Status: InProgress, Tool: "explorer", Prompt: "look around", Parent: sampleItem,
+		}},
+		{Kind: SubagentItem, Turn: sampleTurn, Item: ItemID(sampleTurn, 3), Step: 310, Body: &Item{
+			ID: ItemID(sampleTurn, 3), Type: Message, Status: Done, Text: "nothing there", Parent: ItemID(sampleTurn, 2),
+		}},
 	}
 	for i := range events {
 		events[i].Seq, events[i].At = int64(i+1), 1_796_000_000_000+int64(i)
+		if events[i].Kind == Skipped {
+			events[i].Seq = 1 << 20
+		}
 	}
 	for i := range events {
 		if events[i].Kind == Skipped {

@@ -152,7 +152,7 @@ func size(ev *event.Event) int {
 
 func itemSize(it *event.Item) int {
 	n := 352 + len(it.Text) + len(it.Command) + len(it.Cwd) + len(it.Output) + len(it.Server) + len(it.Tool) +
-		len(it.Arguments) + len(it.Error) + len(it.Query) + len(it.URL)
+		len(it.Arguments) + len(it.Error) + len(it.Query) + len(it.URL) + len(it.Prompt)
 	for i := range it.Parts {
 		n += 32 + len(it.Parts[i].Text) + len(it.Parts[i].ImageURL)
 	}

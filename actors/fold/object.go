@@ -96,6 +96,10 @@ type Turn struct {
 	// Legs are the requests that the turn answers, once it has waited for its caller;
 	// nil before that.
 	Legs []*Leg `json:"legs,omitempty"`
+	// Subagents are those that worked for it, in the order they began.
+	// SubagentCount is how many, known where they are not read.
+	Subagents     []*Subagent `json:"-"`
+	SubagentCount int         `json:"subagents,omitempty"`
 	// Steps counts the steps of the turn's newest leg so far.
 	Steps int32 `json:"steps"`
 	// First and Last are the numbers of its first and newest event.

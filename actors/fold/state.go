@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/agenthost/agenthost/actors/event"
@@ -13,8 +14,11 @@ import (
 // View is what a lifecycle event's frames show: the objects as of that event.
 type View struct {
 	Session Session
-	// Turn is the event's turn; nil for session events.
+	// Turn is the event's turn; nil for session events, and where there is a
+	// Subagent.
 	Turn *Turn
+	// Subagent is the one that the event began or ended; nil for other events.
+	Subagent *Subagent
 }
 
 // State is the running fold of one session. It is not safe for concurrent use.
@@ -30,6 +34,8 @@ type openTurn struct {
 	at        map[event.ID]int32
 	number    int32 // of the leg that events belong to now
 	base      int32 // the index of its first output item
+	subs      []*Subagent
+	subAt     map[event.ID]int
 }
 
 type openItem struct {
@@ -83,8 +89,9 @@ func (s *State) Stamp(ev *event.Event) {
 	if ev.Kind == event.LegStarted {
 		ev.Step = 0 // steps count within a leg
 	}
-	if ev.Item.IsZero() || ev.Kind == event.CallAnswered {
-		return
+	switch {
+	case ev.Item.IsZero(), ev.Kind == event.CallAnswered, ev.Kind == event.SubagentItem, ev.Kind == event.SubagentStarted:
+		return // an answer and a subagent's items have no place among the turn's output
 	}
 	if i, ok := o.at[ev.Item]; ok {
 		ev.Index = i
@@ -95,7 +102,8 @@ func (s *State) Stamp(ev *event.Event) {
 
 // Apply takes the next event in and keeps its body. It returns the view of a
 // lifecycle event (SessionCreated, InputAccepted, TurnStarted, TurnWaiting,
-// LegStarted, TurnResumed, TurnEnded), nil for others. A kind that this version does not know only counts. An event out
+// LegStarted, TurnResumed, TurnEnded, and those that begin or end a subagent), nil
+// for others. A kind that this version does not know only counts. An event out
 // of order is an error, and the state is then unusable.
 func (s *State) Apply(ev *event.Event) (*View, error) {
 	if ev.Seq != s.session.Head+1 && (ev.Kind != event.Skipped || ev.Seq <= s.session.Head) {
@@ -150,6 +158,11 @@ func (s *State) Apply(ev *event.Event) (*View, error) {
 		if len(s.session.Required) > 0 {
 			s.session.Required = o.required()
 		}
+		if itemType(ev) == event.Subagent {
+			return s.subagent(o, ev), nil
+		}
+	case event.SubagentStarted, event.SubagentItem:
+		return s.subagent(o, ev), nil
 	case event.TurnWaiting:
 		o.waits(ev)
 		o.number++
@@ -267,6 +280,13 @@ func (s *State) ended(ev *event.Event, o *openTurn) *View {
 	return s.view(o)
 }
 
+func (s *State) subagent(o *openTurn, ev *event.Event) *View {
+	if sub := o.subagent(ev); sub != nil {
+		return &View{Session: s.session, Subagent: sub}
+	}
+	return nil
+}
+
 func (s *State) view(o *openTurn) *View {
 	return &View{Session: s.session, Turn: o.snapshot()}
 }
@@ -305,6 +325,7 @@ func (o *openTurn) snapshot() *Turn {
 	for i, oi := range o.items {
 		t.Items[i] = oi.view()
 	}
+	t.Subagents = slices.Clone(o.subs)
 	return &t
 }
 

@@ -10,6 +10,7 @@
 //	[[write: PATH TEXT]]       write TEXT to the file PATH
 //	[[mcp: SERVER TOOL JSON]]  call a tool of an MCP server
 //	[[call: NAME JSON]]        call a function tool by its name
+//	[[task: PROMPT]]           hand PROMPT, directives included, to a subagent
 //	[[say: TEXT]]              answer TEXT exactly; before a call: say it first
 //	[[think: TEXT]]            a reasoning summary
 //	[[count: N]]               answer "1 2 3 ... N", one piece a number

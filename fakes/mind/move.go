@@ -30,6 +30,7 @@ const (
 	Write                        // Name: the path; Args: the content
 	MCP                          // Server, Name: the tool; Args: JSON
 	Function                     // Name: the tool; Args: JSON
+	Subagent                     // Args: the prompt of the subagent
 )
 
 // Call is one tool call.
@@ -138,6 +139,8 @@ func callOf(d Directive) *Call {
 	case "write":
 		path, text, _ := strings.Cut(d.Arg, " ")
 		return &Call{Kind: Write, Name: path, Args: text}
+	case "task":
+		return &Call{Kind: Subagent, Args: d.Arg}
 	case "mcp":
 		f := strings.SplitN(d.Arg, " ", 3)
 		for len(f) < 3 {

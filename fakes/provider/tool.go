@@ -45,6 +45,7 @@ const searchID = "find"
 var (
 	shellTools = []string{"exec_command", "shell_command", "Bash", "run_shell_command", "bash", "shell"}
 	writeTools = []string{"Write", "write_file", "write"}
+	taskTools  = []string{"Agent", "Task", "spawn_agent", "agent", "task"}
 )
 
 // translate turns a call into one of the request's tools.
@@ -66,6 +67,8 @@ func find(c *mind.Call, q *question) *toolCall {
 		return q.write(c.Name, c.Args)
 	case mind.MCP:
 		return q.mcp(c)
+	case mind.Subagent:
+		return q.subagent(c.Args)
 	case mind.Function:
 	}
 	t, ok := q.tool(c.Name)
@@ -140,6 +143,28 @@ func (q *question) write(path, text string) *toolCall {
 	// Codex offers models that it does not know no patch tool, but still reads a
 	// patch out of a shell command.
 	return q.shell("apply_patch <<'SCRIPTED_PATCH'\n" + patch + "SCRIPTED_PATCH\n")
+}
+
+// subagent hands a prompt to a subagent.
+func (q *question) subagent(prompt string) *toolCall {
+	t := tool{Name: taskTools[0]}
+	for _, name := range taskTools {
+		// Codex puts its tool into a namespace of its own for some models.
+		i := slices.IndexFunc(q.Tools, func(t tool) bool { return t.Name == name && !strings.HasPrefix(t.Namespace, "mcp__") })
+		if i >= 0 {
+			t = q.Tools[i]
+			break
+		}
+	}
+	args := map[string]any{}
+	for name, value := range map[string]any{
+		"prompt": prompt, "message": prompt, "description": "Run the task of the prompt", "subagent_type": "general-purpose",
+	} {
+		if t.Schema.has(name) {
+			args[name] = value
+		}
+	}
+	return &toolCall{tool: t, Args: encode(args)}
 }
 
 // addFile is a patch that makes a file.

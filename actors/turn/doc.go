@@ -57,5 +57,12 @@
 // item of a turn that ends closes as incomplete, except the newest message of a
 // completed turn: its CLI only did not say that it was complete.
 //
+// # Subagents
+//
+// A fact with a Parent says what a subagent did. Its items become one event each,
+// when they are finished: first what its call asks, last its report. They have no
+// place among the turn's items, its answer and its open tools; while a subagent
+// works, its call is the open tool. A call that ends closes what is open below it.
+//
 // The package imports actors/event and actors/agent.
 package turn

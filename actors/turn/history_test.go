@@ -205,6 +205,10 @@ func fact(t *testing.T, w []string) agent.Fact {
 		return ""
 	}
 	switch w[0] {
+	case "of": // a subagent
+		f := fact(t, w[2:])
+		f.Parent = w[1]
+		return f
 	case "session":
 		return agent.Fact{Kind: agent.FactSession, Text: arg(1)}
 	case "start":
@@ -258,6 +262,8 @@ func itemOf(t *testing.T, words []string) *event.Item {
 			it.Server = value
 		case "tool":
 			it.Tool = value
+		case "prompt":
+			it.Prompt = value
 		case "args":
 			it.Arguments = value
 		case "error":
@@ -360,6 +366,7 @@ func showItem(it *event.Item) string {
 	for _, f := range [...]struct{ name, value string }{
 		{"text", it.Text}, {"command", it.Command}, {"output", it.Output}, {"server", it.Server},
 		{"tool", it.Tool}, {"args", it.Arguments}, {"error", it.Error}, {"query", it.Query},
+		{"prompt", it.Prompt},
 	} {
 		if f.value != "" {
 			s += fmt.Sprintf(" %s=%q", f.name, f.value)
@@ -367,6 +374,12 @@ func showItem(it *event.Item) string {
 	}
 	if it.ExitCode != nil {
 		s += fmt.Sprintf(" exit=%d", *it.ExitCode)
+	}
+	if it.User {
+		s += " user"
+	}
+	if !it.Parent.IsZero() {
+		s += fmt.Sprintf(" of=#%d", event.ItemOrdinal(event.ID{0xab}, it.Parent))
 	}
 	for _, c := range it.Changes {
 		s += fmt.Sprintf(" path=%q", c.Path)

@@ -18,9 +18,12 @@ const (
 
 // item is one item, or the current part of one whose text is too long.
 type item struct {
-	key   string
-	id    event.ID
-	state itemState
+	key string
+	id  event.ID
+	// parent is the subagent's call that the item belongs to; zero for the turn's
+	// own.
+	parent event.ID
+	state  itemState
 	// status is what the CLI said at the end; see outcome.
 	status event.Status
 	body   event.Item // what is known, without text and identity
@@ -75,6 +78,7 @@ func (it *item) learn(from *event.Item, adapter string, limit int) {
 		b.Server = adapter // a tool of the CLI's own
 	}
 	b.Arguments = it.arguments(from.Arguments, limit)
+	b.Prompt = bounded(valid(from.Prompt), limit, 0)
 	b.Changes = validChanges(from.Changes)
 	it.found(from, limit)
 }
@@ -146,6 +150,9 @@ func (it *item) describe() string {
 	case event.FileChange:
 		return "a file change"
 	default:
+		if b.Tool != "" {
+			return fmt.Sprintf("the subagent %q", b.Tool[:splitAt(b.Tool, most)])
+		}
 		return "a subagent"
 	}
 }

@@ -27,10 +27,15 @@ type normaliser struct {
 	count    uint32
 	// deferred are tools whose ItemStarted waits for the question that may precede it.
 	deferred []*item
+	work     work // of subagents
 }
 
 // take makes events of any fact but a verdict.
 func (n *normaliser) take(f *agent.Fact) {
+	if f.Parent != "" {
+		n.theirs(f)
+		return
+	}
 	switch f.Kind {
 	case agent.FactSession:
 		n.session(valid(f.Text))
@@ -99,7 +104,17 @@ func (n *normaliser) output(f *agent.Fact) {
 		return
 	}
 	n.reopen(it)
-	text := valid(f.Text)
+	text := n.append(it, valid(f.Text))
+	if text == "" {
+		return
+	}
+	if it.body.Type == event.Command {
+		n.turn.emit(event.Event{Kind: event.OutputDelta, Item: it.id, Text: text})
+	}
+}
+
+// append adds to a tool's output what of text fits into it, and gives that.
+func (n *normaliser) append(it *item, text string) string {
 	if limit := n.limit(); limit > 0 {
 		at := splitAt(text, max(0, limit-it.text.Len()))
 		if it.lost > 0 {
@@ -108,13 +123,8 @@ func (n *normaliser) output(f *agent.Fact) {
 		it.lost += int64(len(text) - at)
 		text = text[:at]
 	}
-	if text == "" {
-		return
-	}
 	it.text.WriteString(text)
-	if it.body.Type == event.Command {
-		n.turn.emit(event.Event{Kind: event.OutputDelta, Item: it.id, Text: text})
-	}
+	return text
 }
 
 func (n *normaliser) done(f *agent.Fact) {
@@ -167,7 +177,7 @@ func (n *normaliser) find(key string) *item {
 
 // add opens an item at its first mention; nil when from is nothing we know.
 func (n *normaliser) add(key string, from *event.Item) *item {
-	if from == nil || from.Type < event.Message || from.Type > event.Subagent {
+	if from == nil || !known(from.Type) {
 		n.turn.dropped++
 		return nil
 	}
@@ -192,6 +202,9 @@ func (n *normaliser) add(key string, from *event.Item) *item {
 	n.start(it)
 	return it
 }
+
+// known reports whether an item of the type is one that a CLI's output tells of.
+func known(t event.ItemType) bool { return t >= event.Message && t <= event.Subagent }
 
 // startDeferred begins the items that waited.
 func (n *normaliser) startDeferred() {
@@ -260,6 +273,9 @@ func (n *normaliser) start(it *item) {
 	b := it.body
 	b.ID, b.Status = it.id, event.InProgress
 	n.turn.emit(event.Event{Kind: event.ItemStarted, Item: it.id, Body: &b})
+	if b.Type == event.Subagent {
+		n.asked(it)
+	}
 }
 
 // text appends to a message or reasoning; what passes the limit continues in a
@@ -300,6 +316,9 @@ func (n *normaliser) next(it *item) {
 
 // close emits the item's ItemDone.
 func (n *normaliser) close(it *item, phase event.Phase) {
+	if it.body.Type == event.Subagent {
+		n.closeWork(it)
+	}
 	b := it.body
 	b.ID, b.Status = it.id, it.outcome()
 	switch {
@@ -320,12 +339,7 @@ func (n *normaliser) close(it *item, phase event.Phase) {
 	if n.held == it {
 		n.held = nil
 	}
-	for i, o := range n.open {
-		if o == it {
-			n.open = append(n.open[:i], n.open[i+1:]...)
-			break
-		}
-	}
+	n.open = without(n.open, it)
 	n.turn.emit(event.Event{Kind: event.ItemDone, Item: it.id, Body: &b})
 }
 
@@ -355,16 +369,27 @@ func (n *normaliser) end(completed bool, text string) {
 		}
 		n.close(it, phase)
 	}
+	n.endWork()
 	switch {
 	case completed && answer == nil:
-		n.append(n.unsaid(text), event.FinalAnswer)
+		n.answer(n.unsaid(text), event.FinalAnswer)
 	case !completed && n.newest == nil && text != "":
-		n.append(valid(text), event.Commentary)
+		n.answer(valid(text), event.Commentary)
 	}
 }
 
-// append makes a message that no fact opened.
-func (n *normaliser) append(text string, phase event.Phase) {
+// without is list without it, in place.
+func without(list []*item, it *item) []*item {
+	for i, o := range list {
+		if o == it {
+			return append(list[:i], list[i+1:]...)
+		}
+	}
+	return list
+}
+
+// answer makes a message that no fact opened.
+func (n *normaliser) answer(text string, phase event.Phase) {
 	it := &item{body: event.Item{Type: event.Message}, state: finished, status: event.Done}
 	n.start(it)
 	n.text(it, text)

@@ -14,6 +14,8 @@ type judge struct {
 	turn     event.ID
 	state    *fold.State
 	open     map[event.ID]event.ItemType
+	calls    map[event.ID]bool // of subagents; true while they are open
+	reports  map[event.ID]int  // final answers of subagents
 	text     map[event.ID]*strings.Builder
 	seen     map[event.ID]bool
 	final    int
@@ -28,7 +30,7 @@ type judge struct {
 
 func newJudge(turn event.ID) *judge {
 	j := &judge{
-		turn: turn, state: fold.New(), open: map[event.ID]event.ItemType{},
+		turn: turn, state: fold.New(), calls: map[event.ID]bool{}, reports: map[event.ID]int{}, open: map[event.ID]event.ItemType{},
 		text: map[event.ID]*strings.Builder{}, seen: map[event.ID]bool{}, armed: map[Timer]bool{},
 	}
 	for _, ev := range []event.Event{
@@ -129,6 +131,8 @@ func (j *judge) event(ev event.Event) error {
 		return j.delta(ev)
 	case event.ItemDone:
 		return j.done(ev)
+	case event.SubagentStarted, event.SubagentItem:
+		return j.theirs(ev)
 	case event.TurnEnded:
 		return j.end(ev.Body.(*event.End))
 	}
@@ -144,8 +148,46 @@ func (j *judge) started(ev event.Event) error {
 		return fmt.Errorf("odd start %+v", it)
 	}
 	j.seen[ev.Item], j.open[ev.Item], j.text[ev.Item] = true, it.Type, &strings.Builder{}
-	if it.Type == event.Message {
+	switch it.Type {
+	case event.Message:
 		j.newest = ev.Item
+	case event.Subagent:
+		j.calls[ev.Item] = true
+	}
+	return nil
+}
+
+// theirs is an event of a subagent: of a call that was made, told once, closed.
+func (j *judge) theirs(ev event.Event) error {
+	it := ev.Body.(*event.Item)
+	if _, ok := j.calls[it.Parent]; !ok || it.ID != ev.Item {
+		return fmt.Errorf("of no call: %+v", it)
+	}
+	if it.Text != valid(it.Text) || it.Output != valid(it.Output) || it.Prompt != valid(it.Prompt) {
+		return fmt.Errorf("invalid text in %+v", it)
+	}
+	open, called := j.calls[ev.Item]
+	switch {
+	case ev.Kind == event.SubagentStarted && (it.Type != event.Subagent || it.Status != event.InProgress || j.seen[ev.Item]):
+		return fmt.Errorf("odd start %+v", it)
+	case ev.Kind == event.SubagentStarted:
+		j.seen[ev.Item], j.calls[ev.Item] = true, true
+		return nil
+	case it.Status == event.InProgress || it.Status == 0:
+		return fmt.Errorf("not done: %+v", it)
+	case it.Type == event.Subagent && (!called || !open):
+		return fmt.Errorf("the end of a call that is not open: %+v", it)
+	case it.Type == event.Subagent:
+		j.calls[ev.Item] = false
+		return nil
+	case j.seen[ev.Item]:
+		return fmt.Errorf("item %s twice", ev.Item)
+	}
+	j.seen[ev.Item] = true
+	if it.Phase == event.FinalAnswer {
+		if j.reports[it.Parent]++; j.reports[it.Parent] > 1 || !j.calls[it.Parent] {
+			return fmt.Errorf("a second report, or a late one: %+v", it)
+		}
 	}
 	return nil
 }
@@ -171,6 +213,9 @@ func (j *judge) done(ev event.Event) error {
 		return fmt.Errorf("done of type %d, open %v: %+v", typ, ok, it)
 	}
 	delete(j.open, ev.Item)
+	if it.Type == event.Subagent {
+		j.calls[ev.Item] = false
+	}
 	switch {
 	case it.Type == event.Message || it.Type == event.Reasoning:
 		if got := j.text[ev.Item].String(); got != it.Text {
@@ -193,6 +238,11 @@ func (j *judge) end(e *event.End) error {
 	j.ended = e
 	if len(j.open) > 0 {
 		return fmt.Errorf("with %d open items", len(j.open))
+	}
+	for call, open := range j.calls {
+		if open {
+			return fmt.Errorf("with the open call %s", call)
+		}
 	}
 	completed := e.Outcome == event.Completed
 	switch {

@@ -156,10 +156,13 @@ func drawFacts(rt *rapid.T) []agent.Fact {
 			Kind: agent.FactKind(rapid.IntRange(1, 9).Draw(rt, "kind")),
 			Key:  pick(rt, "", "a", "b", "c", "d", "e"), Text: text(rt),
 		}
+		if rapid.IntRange(0, 3).Draw(rt, "of a subagent") == 0 {
+			f.Parent = pick(rt, "a", "b", "c", "d")
+		}
 		if rapid.IntRange(0, 9).Draw(rt, "with item") > 0 {
 			f.Item = &event.Item{
 				Type: event.ItemType(rapid.IntRange(0, 8).Draw(rt, "type")), Status: event.Status(rapid.IntRange(0, 4).Draw(rt, "status")),
-				Text: text(rt), Command: text(rt), Output: text(rt), Arguments: pick(rt, "", "{}", `{"a":1}`, "{"),
+				Text: text(rt), Command: text(rt), Output: text(rt), Arguments: pick(rt, "", "{}", `{"a":1}`, "{"), Prompt: text(rt),
 			}
 		}
 		if f.Kind == agent.FactVerdict && rapid.IntRange(0, 9).Draw(rt, "with verdict") > 0 {

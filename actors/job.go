@@ -62,7 +62,7 @@ func (h *Host) baseRequest(r *RuntimeConfig, s *spec.Session) *agent.Request {
 	workspace, _ := h.workspace(s)
 	req := &agent.Request{
 		Session: s.ID, Model: h.cliModel(a.Model), Instructions: a.Instructions, Reasoning: a.Reasoning, Text: a.Text,
-		Permissions: h.permissions(r, s), MCP: h.servers(a), Limits: a.Limits, Functions: a.Functions,
+		Permissions: h.permissions(r, s), MCP: h.servers(a), Limits: a.Limits, MultiAgent: a.MultiAgent, Functions: a.Functions,
 		Binary: r.Binary, Workspace: workspace, Home: h.home(r, s.Owner),
 		LLM: r.LLM, ExtraArgs: r.ExtraArgs, Root: os.Geteuid() == 0, Sandboxed: r.Sandboxed,
 	}

@@ -93,6 +93,10 @@ func (h *Host) admissible(s *spec.Session, in *spec.NewInput) error {
 	if err := limitable(&caps, r.Adapter.Name(), s.Agent.Limits); err != nil {
 		return err
 	}
+	if s.Agent.MultiAgent.Enabled && !caps.Subagents {
+		return event.FailParam(event.Unsupported, "multi_agent.enabled", fmt.Sprintf(
+			"adapter %s has no subagents; leave multi_agent out, set enabled to false or use another adapter", r.Adapter.Name()))
+	}
 	req := h.requestOf(r, s, in)
 	if in == nil {
 		req.Prompt = "-"

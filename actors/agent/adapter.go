@@ -60,6 +60,9 @@ type Capabilities struct {
 	Functions bool `json:"functions"`
 	// Experimental marks an adapter whose CLI was not run by its authors.
 	Experimental bool `json:"experimental"`
+	// Subagents says that the CLI has subagents and tells of them; it must take
+	// Request.MultiAgent.
+	Subagents bool `json:"subagents"`
 }
 
 // LLM is the provider a CLI talks to. Empty fields are left to the CLI.
@@ -84,6 +87,7 @@ type Request struct {
 	Permissions  spec.Permissions // never empty
 	MCP          map[string]spec.MCPServer
 	Limits       spec.Limits
+	MultiAgent   spec.MultiAgent
 	// Functions are the caller's tools; Host, set when there are any or when
 	// Permissions is Ask, is where the CLI reaches them.
 	Functions []spec.Function

@@ -36,7 +36,9 @@ type TextFormat struct {
 // MultiAgent is the wish for subagents.
 type MultiAgent struct {
 	Enabled bool `json:"enabled,omitempty"`
-	Max     *int `json:"max,omitempty"`
+	Max     *int `json:"max,omitempty"` // at once
+	// Disabled says that there shall be none. Neither leaves it to the CLI.
+	Disabled bool `json:"disabled,omitempty"`
 }
 
 // MCPServer is one tool server a CLI is told about. Header and environment

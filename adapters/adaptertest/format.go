@@ -28,6 +28,9 @@ func Format(f agent.Fact) string {
 	if f.Key != "" {
 		fmt.Fprintf(&b, " %s", f.Key)
 	}
+	if f.Parent != "" {
+		fmt.Fprintf(&b, " of=%s", f.Parent)
+	}
 	if f.Text != "" {
 		fmt.Fprintf(&b, " %s", quote(f.Text))
 	}
@@ -55,6 +58,7 @@ func item(b *strings.Builder, it *event.Item) {
 	for _, f := range [...]struct{ name, value string }{
 		{"text", it.Text}, {"command", it.Command}, {"cwd", it.Cwd}, {"server", it.Server}, {"tool", it.Tool},
 		{"arguments", it.Arguments}, {"query", it.Query}, {"output", it.Output}, {"error", it.Error},
+		{"prompt", it.Prompt},
 	} {
 		if f.value != "" {
 			fmt.Fprintf(b, " %s=%s", f.name, quote(f.value))

@@ -102,10 +102,17 @@ func (s suite) feed(t *testing.T, tr *Transcript) ([]agent.Fact, string) {
 func (s suite) consistent(t *testing.T, facts []agent.Fact) {
 	t.Helper()
 	said, open, done := map[string]string{}, map[string]bool{}, map[string]bool{}
+	calls := map[string]bool{} // of subagents
 	finals := 0
 	for _, f := range facts {
 		if !utf8.ValidString(f.Text) {
 			t.Errorf("invalid UTF-8: %s", Format(f))
+		}
+		if f.Item != nil && f.Item.Type == event.Subagent {
+			calls[f.Key] = true
+		}
+		if f.Parent != "" && (!calls[f.Parent] || f.Parent == f.Key) {
+			t.Errorf("of a subagent that nobody called: %s", Format(f))
 		}
 		switch f.Kind {
 		case agent.FactStart:

@@ -15,6 +15,8 @@ type Reading struct {
 	Verdict *agent.Verdict
 	Notices []string
 	Unknown []string
+	// Theirs are what subagents did, by the keys of their calls.
+	Theirs map[string]*Reading
 
 	open map[string]*event.Item
 	said map[string]string
@@ -55,7 +57,7 @@ func (r *Reading) Completed(exit agent.Exit, exitIsVerdict bool) bool {
 
 // Read plays a transcript into a parser.
 func Read(p agent.Parser, t *Transcript) *Reading {
-	r := &Reading{open: map[string]*event.Item{}, said: map[string]string{}, done: map[string]bool{}}
+	r := newReading()
 	var out agent.Batch
 	for _, line := range t.Lines {
 		p.Feed(append([]byte(nil), line...), &out)
@@ -64,11 +66,9 @@ func Read(p agent.Parser, t *Transcript) *Reading {
 	for _, f := range out.Facts {
 		r.take(f)
 	}
-	for key, it := range r.open {
-		it.Status = event.Incomplete
-		if it.Type == event.Message || it.Type == event.Reasoning {
-			it.Text = r.said[key]
-		}
+	r.cut()
+	for _, sub := range r.Theirs {
+		sub.cut()
 	}
 	if r.Verdict != nil && r.Verdict.Text != "" && len(r.Texts()) == 0 {
 		r.Items = append(r.Items, &event.Item{Type: event.Message, Status: event.Done, Text: r.Verdict.Text})
@@ -76,8 +76,30 @@ func Read(p agent.Parser, t *Transcript) *Reading {
 	return r
 }
 
+func newReading() *Reading {
+	return &Reading{open: map[string]*event.Item{}, said: map[string]string{}, done: map[string]bool{}, Theirs: map[string]*Reading{}}
+}
+
+// cut ends what is open.
+func (r *Reading) cut() {
+	for key, it := range r.open {
+		it.Status = event.Incomplete
+		if it.Type == event.Message || it.Type == event.Reasoning {
+			it.Text = r.said[key]
+		}
+	}
+}
+
 func (r *Reading) take(f agent.Fact) {
 	if r.over {
+		return
+	}
+	if call := f.Parent; call != "" {
+		if r.Theirs[call] == nil {
+			r.Theirs[call] = newReading()
+		}
+		f.Parent = ""
+		r.Theirs[call].take(f)
 		return
 	}
 	switch f.Kind {

@@ -59,8 +59,11 @@ func blocks(obj []byte) (*messageLine, bool) {
 // assistant takes a consolidated line: usually one block of a message.
 func (p *Parser) assistant(obj []byte, out *agent.Batch) (known bool) {
 	l, ok := blocks(obj)
-	if !ok || len(l.Parent) > 0 {
+	if !ok {
 		return false
+	}
+	if len(l.Parent) > 0 {
+		return p.theirs(l, out)
 	}
 	if l.Error != "" || bool(l.APIError) || string(l.Message.Model) == "<synthetic>" {
 		return p.synthetic(l, out)
@@ -75,7 +78,7 @@ func (p *Parser) assistant(obj []byte, out *agent.Batch) (known bool) {
 			p.speech.whole(id, thinking, string(b.Thinking), out)
 		case "tool_use", "server_tool_use", "mcp_tool_use":
 			p.speech.close(out)
-			p.call(b, out)
+			p.call(b, "", out)
 		case "redacted_thinking":
 		default:
 			if b.ToolUseID == "" {
@@ -109,8 +112,11 @@ func (p *Parser) synthetic(l *messageLine, out *agent.Batch) bool {
 // user takes tool results. Texts are the CLI's own words to the model.
 func (p *Parser) user(obj []byte, out *agent.Batch) (known bool) {
 	l, ok := blocks(obj)
-	if !ok || len(l.Parent) > 0 {
+	if !ok {
 		return false
+	}
+	if len(l.Parent) > 0 {
+		return p.theirs(l, out)
 	}
 	p.speech.close(out)
 	for i := range l.Message.Content {

@@ -39,6 +39,7 @@ func (*Adapter) Binary() string { return "claude" }
 func (*Adapter) Capabilities() agent.Capabilities {
 	return agent.Capabilities{
 		Resume: true, TextDeltas: true, MCP: true, Instructions: true, BaseURL: true, MaxTurns: true, Budget: true, Schema: true, Reasoning: true, Functions: true,
+		Subagents:   true,
 		Permissions: []spec.Permissions{spec.ReadOnly, spec.WorkspaceWrite, spec.FullAccess, spec.Ask},
 	}
 }
@@ -50,6 +51,9 @@ func (a *Adapter) Validate(r *agent.Request) error {
 	}
 	if r.Permissions == spec.FullAccess && r.Root && !r.Sandboxed {
 		return event.FailParam(event.PermissionUnsupported, "permissions", "Claude Code refuses full_access as root; run the host as another user, or set agents.claude-code.sandboxed: true if this machine is itself the sandbox")
+	}
+	if r.Permissions == spec.ReadOnly && r.MultiAgent.Enabled {
+		return event.FailParam(event.Unsupported, "multi_agent.enabled", "with read_only, Claude Code is offered reading tools only and sets no subagents to work; leave multi_agent out or use other permissions")
 	}
 	if argv.Empty(r.Prompt) {
 		return event.FailParam(event.InvalidRequest, "input", "the prompt is empty")

@@ -31,11 +31,11 @@ func silent(line []byte) bool {
 	case "stream_event":
 		return true
 	case "system":
-		return slices.Contains([]string{"status", "thinking_tokens", "background_tasks_changed", "task_updated", "task_started", "init"}, l.Subtype)
+		return slices.Contains([]string{"status", "thinking_tokens", "background_tasks_changed", "task_progress", "task_updated", "task_started", "init"}, l.Subtype)
 	case "assistant": // repeats what was streamed; a Write is told at its end
 		return len(l.Message.Content) == 1
-	case "user": // a result that system/permission_denied has told
-		return len(l.Message.Content) == 1 && l.Message.Content[0].Type == "tool_result"
+	case "user": // a result that system/permission_denied has told, what a subagent was asked
+		return len(l.Message.Content) == 1 && (l.Message.Content[0].Type == "tool_result" || l.Parent != "")
 	}
 	return l.Type == "tool_progress"
 }
@@ -186,7 +186,7 @@ func TestToolsBecomeItems(t *testing.T) {
 		`file_change completed update="/w/n.ipynb"`,
 		`tool_call completed server="a__b" tool="find" arguments="{\"q\":1}" output="found"`,
 		`tool_call failed server="docs" tool="find" arguments="{}" error="gone"`,
-		`tool_call completed server="claude-code" tool="subagent" arguments="{\"prompt\":\"dig\"}" output="dug"`,
+		`subagent completed server="claude-code" arguments="{\"prompt\":\"dig\"}" output="dug" prompt="dig"`,
 		`web_search completed query="go" output="hits"`,
 		`tool_call failed server="claude-code" tool="Grep" arguments="{\"pattern\":\"x\"}" error="no"`,
 		`reasoning completed text="[x] look\n[ ] fix\n[x] fix"`,
@@ -208,21 +208,6 @@ func TestDeniedCallFailsOnce(t *testing.T) {
 		`{"type":"system","subtype":"permission_denied","tool_name":"Bash","tool_use_id":"1","message":"not allowed"}`, toolResult("1", "not allowed", true))
 	if len(got.Items) != 1 || got.Items[0].Status != event.ItemFailed || got.Items[0].Error != "not allowed" || got.Items[0].ExitCode != nil {
 		t.Errorf("items %+v", got.Items)
-	}
-}
-
-func TestSubagentLinesAreNoItems(t *testing.T) {
-	t.Parallel()
-	got := read(nil, agent.Exit{}, toolUse("1", "Task", `{"prompt":"dig"}`),
-		`{"type":"stream_event","parent_tool_use_id":"1","event":{"type":"content_block_delta","delta":{"type":"text_delta","text":"inner"}}}`,
-		`{"type":"assistant","parent_tool_use_id":"1","message":{"id":"m","content":[{"type":"text","text":"inner"},{"type":"tool_use","id":"2","name":"Bash","input":{"command":"ls"}}]}}`,
-		`{"type":"user","parent_tool_use_id":"1","message":{"content":[{"type":"tool_result","tool_use_id":"2","content":"x"}]}}`,
-		toolResult("1", "dug", false), `{"type":"result","subtype":"success","is_error":false,"result":"dug up"}`)
-	if len(got.Items) != 2 || got.Items[0].Tool != "subagent" || got.Items[0].Output != "dug" || !slices.Equal(got.Texts(), []string{"dug up"}) {
-		t.Errorf("items %+v", got.Items)
-	}
-	if len(got.Unknown) != 2 {
-		t.Errorf("the subagent's lines are kept: %q", got.Unknown)
 	}
 }
 

@@ -23,6 +23,13 @@
 //     reach resumed turns.
 //   - A Write is told when its result is there: only the result says whether the
 //     file is new.
+//   - A subagent's lines name the call that set it to work (parent_tool_use_id). By
+//     default it works in the background: the call's result only says that it was
+//     launched, a task_notification what came of it, and then the CLI goes on with
+//     another result line. The result of one that was waited for is the report in a
+//     frame of words for the model; the notification before it has the report alone.
+//     No line tells a subagent's usage: its messages have that of their beginning,
+//     the call's result that of the last request.
 //   - Its tool shells inherit the whole environment, the provider key included; the
 //     CLI has no filter for that.
 package claudecode

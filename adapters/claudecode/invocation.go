@@ -27,7 +27,11 @@ var quiet = []string{
 	"DISABLE_ERROR_REPORTING=1",
 	"DISABLE_AUTOUPDATER=1",
 	"CLAUDE_CODE_MAX_RETRIES=" + strconv.Itoa(maxRetries),
+	"CLAUDE_CODE_FORWARD_SUBAGENT_TEXT=1", // else only the tools of those it waits for are told
 }
+
+// subagentTools are the names of the tool that sets subagents to work.
+const subagentTools = "Agent,Task"
 
 // permissions gives the arguments of a permission, the same for a first and a
 // resumed turn; nil for one that claude -p does not have. The tools of the request's
@@ -113,6 +117,9 @@ func build(r *agent.Request) (*agent.Invocation, error) {
 	if e := effort(r.Reasoning.Effort); e != "" {
 		args = append(args, "--effort", e)
 	}
+	if r.MultiAgent.Disabled {
+		args = append(args, "--disallowedTools", subagentTools)
+	}
 	args = append(args, permissions(r)...)
 	inv.Args = append(args, r.ExtraArgs...)
 	environment(r, inv)
@@ -140,6 +147,9 @@ func environment(r *agent.Request, inv *agent.Invocation) {
 	}
 	if r.Home != "" {
 		inv.Env = append(inv.Env, "CLAUDE_CONFIG_DIR="+r.Home)
+	}
+	if r.MultiAgent.Enabled && r.MultiAgent.Max != nil {
+		inv.Env = append(inv.Env, "CLAUDE_CODE_MAX_CONCURRENT_SUBAGENTS="+strconv.Itoa(*r.MultiAgent.Max))
 	}
 	if r.Permissions == spec.FullAccess && r.Root && r.Sandboxed {
 		inv.Env = append(inv.Env, "IS_SANDBOX=1")

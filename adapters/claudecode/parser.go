@@ -15,10 +15,11 @@ import (
 
 // Parser reads the lines of `claude -p --output-format stream-json`. Lines that say
 // nothing of their own and give no fact: blank ones, a repeated system/init,
-// system/status, thinking_tokens, background_tasks_changed, task_updated and the
-// task_started of a known call, tool_progress, an allowed rate_limit_event, the
-// frames of the provider's stream other than text and thinking, a subagent's frames,
-// and blocks that repeat what was streamed, called or answered before.
+// system/status, thinking_tokens, background_tasks_changed, task_progress,
+// task_updated and the task_started of a known call, tool_progress, an allowed
+// rate_limit_event, the frames of the provider's stream other than text and thinking,
+// a subagent's frames, and what repeats what was streamed, called, asked or answered
+// before.
 type Parser struct {
 	name    string // of the adapter, as the server of the CLI's own tools
 	cwd     string
@@ -29,7 +30,9 @@ type Parser struct {
 	hot      hotLine
 	speech   speech
 	tools    map[string]*tool
-	order    []*tool // tools in the order of their calls
+	order    []*tool                // tools in the order of their calls
+	theirSay map[string]*speech     // subagents' by their calls
+	usage    map[int64]*event.Usage // of this run's results by their number
 	plan     plan.Plan
 	apiError *apiError
 	resetsAt int64
@@ -175,7 +178,7 @@ func (p *Parser) system(subtype string, obj []byte, out *agent.Batch) bool {
 		Summary   jsonl.Str       `json:"summary"`
 	}
 	switch subtype {
-	case "status", "thinking_tokens", "background_tasks_changed", "task_updated":
+	case "status", "thinking_tokens", "background_tasks_changed", "task_progress", "task_updated":
 		return true
 	}
 	if !jsonl.Decode(obj, &l) {
@@ -256,12 +259,14 @@ func notice(out *agent.Batch, text string) {
 func (p *Parser) flush(out *agent.Batch) {
 	p.speech.close(out)
 	p.plan.Close(out)
+	p.drop("", out) // a subagent may go on
+}
+
+// drop closes the calls of an agent that have not been told.
+func (p *Parser) drop(parent string, out *agent.Batch) {
 	for _, t := range p.order {
-		if t.held && !t.done {
-			t.done = true
-			item := t.item
-			item.Status = event.Incomplete
-			out.Add(agent.Fact{Kind: agent.FactDone, Key: t.id, Item: &item})
+		if t.held && !t.done && t.parent == parent {
+			p.end(t, event.Incomplete, "", "", out)
 		}
 	}
 }

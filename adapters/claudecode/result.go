@@ -24,6 +24,7 @@ type resultLine struct {
 	Usage      json.RawMessage `json:"usage"`
 	Cost       json.RawMessage `json:"total_cost_usd"`
 	Structured json.RawMessage `json:"structured_output"`
+	Index      *jsonl.Num      `json:"result_index"`
 }
 
 // result takes the terminal line. The CLI may go on after it, so the verdict is
@@ -34,7 +35,7 @@ func (p *Parser) result(obj []byte, out *agent.Batch) bool {
 		return false
 	}
 	p.flush(out)
-	v := &agent.Verdict{Outcome: event.Completed, Usage: readUsage(l.Usage)}
+	v := &agent.Verdict{Outcome: event.Completed, Usage: p.spentBy(&l)}
 	if spent, ok := microUSD(l.Cost); ok {
 		if v.Usage != nil {
 			v.Usage.MicroUSD = spent
@@ -58,6 +59,25 @@ func (p *Parser) result(obj []byte, out *agent.Batch) bool {
 	p.verdict, p.apiError = true, nil
 	out.Add(agent.Fact{Kind: agent.FactVerdict, Verdict: v})
 	return true
+}
+
+// spentBy is the turn's usage up to a result: each result of a run counts only what
+// came since the one before it, which woken subagents cause. What subagents used is
+// in no result's count, only in the cost.
+func (p *Parser) spentBy(l *resultLine) *event.Usage {
+	u := readUsage(l.Usage)
+	if u == nil || l.Index == nil {
+		return u
+	}
+	if p.usage == nil {
+		p.usage = map[int64]*event.Usage{}
+	}
+	p.usage[int64(*l.Index)] = u
+	sum := &event.Usage{}
+	for _, u := range p.usage {
+		sum.Add(u)
+	}
+	return sum
 }
 
 // failure finds the reason in what the CLI said, the most specific first.

@@ -20,6 +20,7 @@ const (
 // speech tells what the model says and thinks, once, from streamed blocks and from
 // the consolidated ones that repeat them.
 type speech struct {
+	parent  string   // the call of the subagent that speaks; "" for the turn's agent
 	message string   // id of the message that is being said
 	blocks  []*block // its streamed blocks, in order
 	run     *run     // the open item
@@ -120,6 +121,9 @@ func (s *speech) open(k kind) *run {
 			word = "thinking"
 		}
 		s.run = &run{kind: k, key: fmt.Sprintf("%s/%s/%d", s.message, word, s.runs)}
+		if s.parent != "" {
+			s.run.key = s.parent + "/" + s.run.key
+		}
 	}
 	return s.run
 }
@@ -133,7 +137,7 @@ func (s *speech) say(r *run, p string, out *agent.Batch) {
 		kind = agent.FactReasoning
 	}
 	r.said = append(r.said, p...)
-	out.Add(agent.Fact{Kind: kind, Key: r.key, Text: p})
+	out.Add(agent.Fact{Kind: kind, Key: r.key, Parent: s.parent, Text: p})
 }
 
 // close ends the open item. One that said nothing never was one.
@@ -147,5 +151,5 @@ func (s *speech) close(out *agent.Batch) {
 	if r.kind == thinking {
 		typ = event.Reasoning
 	}
-	out.Add(agent.Fact{Kind: agent.FactDone, Key: r.key, Item: &event.Item{Type: typ, Text: string(r.said)}})
+	out.Add(agent.Fact{Kind: agent.FactDone, Key: r.key, Parent: s.parent, Item: &event.Item{Type: typ, Text: string(r.said)}})
 }

@@ -14,12 +14,14 @@ import (
 
 // tool is one call of the model.
 type tool struct {
-	id   string
-	item event.Item
-	held bool // told at its end only
-	mute bool // told in another way
-	away bool // goes on in the background when its result is there
-	done bool
+	id string
+	// parent is the call of the subagent that makes this one; "" for the turn's own.
+	parent string
+	item   event.Item
+	held   bool // told at its end only
+	mute   bool // told in another way
+	away   bool // goes on in the background when its result is there
+	done   bool
 }
 
 // input is the union of the fields of the built-in tools' inputs that items show.
@@ -29,15 +31,18 @@ type input struct {
 	Notebook jsonl.Str       `json:"notebook_path"`
 	Query    jsonl.Str       `json:"query"`
 	Todos    json.RawMessage `json:"todos"`
+	Prompt   jsonl.Str       `json:"prompt"`
+	Agent    jsonl.Str       `json:"subagent_type"`
 }
 
-// call takes a tool_use block. A block that comes again changes nothing.
-func (p *Parser) call(b *contentBlock, out *agent.Batch) {
+// call takes a tool_use block of the turn's agent, or of the subagent of a call. A
+// block that comes again changes nothing.
+func (p *Parser) call(b *contentBlock, parent string, out *agent.Batch) {
 	id := string(b.ID)
 	if id == "" || p.tools[id] != nil {
 		return
 	}
-	t := &tool{id: id}
+	t := &tool{id: id, parent: parent}
 	p.tools[id] = t
 	p.order = append(p.order, t)
 	var in input
@@ -48,7 +53,7 @@ func (p *Parser) call(b *contentBlock, out *agent.Batch) {
 	}
 	start := t.item
 	start.Status = event.InProgress
-	out.Add(agent.Fact{Kind: agent.FactStart, Key: id, Item: &start})
+	out.Add(agent.Fact{Kind: agent.FactStart, Key: id, Parent: parent, Item: &start})
 }
 
 // describe makes the item of a call.
@@ -65,12 +70,16 @@ func (p *Parser) describe(t *tool, name string, in *input, raw json.RawMessage, 
 		t.item = event.Item{Type: event.FileChange, Changes: []event.Change{{Path: path, Kind: "add"}}}
 	case (name == "Edit" || name == "MultiEdit" || name == "NotebookEdit") && path != "":
 		t.item = event.Item{Type: event.FileChange, Changes: []event.Change{{Path: path, Kind: "update"}}}
-	case name == "TodoWrite" && p.todo(in.Todos, out):
+	case name == "TodoWrite" && t.parent == "" && p.todo(in.Todos, out):
 		t.mute = true
 	case name == "StructuredOutput":
 		t.mute = true // the result line has it
 	case (name == "WebSearch" || name == "web_search") && in.Query != "":
 		t.item = event.Item{Type: event.WebSearch, Query: string(in.Query)}
+	case name == "Task" || name == "Agent":
+		t.item = event.Item{
+			Type: event.Subagent, Server: p.name, Tool: string(in.Agent), Prompt: string(in.Prompt), Arguments: jsonl.Args(raw),
+		}
 	default:
 		t.item = event.Item{Type: event.ToolCall, Arguments: jsonl.Args(raw)}
 		t.item.Server, t.item.Tool = p.toolName(name)
@@ -82,9 +91,6 @@ func (p *Parser) describe(t *tool, name string, in *input, raw json.RawMessage, 
 func (p *Parser) toolName(name string) (server, toolName string) {
 	rest, ok := strings.CutPrefix(name, "mcp__")
 	if !ok {
-		if name == "Task" || name == "Agent" {
-			name = "subagent"
-		}
 		return p.name, name
 	}
 	longest := ""
@@ -141,7 +147,8 @@ func (p *Parser) background(id, kind string) bool {
 	return true
 }
 
-// notified closes a call that went on in the background.
+// notified closes the call of a subagent, which the CLI tells of in the background
+// or not.
 func (p *Parser) notified(id, status, summary string, out *agent.Batch) bool {
 	t := p.tools[id]
 	if t == nil || t.done || !t.away {
@@ -159,11 +166,14 @@ func (p *Parser) notified(id, status, summary string, out *agent.Batch) bool {
 func (p *Parser) end(t *tool, status event.Status, output, why string, out *agent.Batch) {
 	t.done = true
 	item := t.item
+	if item.Type == event.Subagent {
+		p.drop(t.id, out)
+	}
 	if item.Type == event.Command && output == "" {
 		output = why // a command has no other place for words
 	}
 	item.Status, item.Output, item.Error = status, output, why
-	out.Add(agent.Fact{Kind: agent.FactDone, Key: t.id, Item: &item})
+	out.Add(agent.Fact{Kind: agent.FactDone, Key: t.id, Parent: t.parent, Item: &item})
 }
 
 // details is what the CLI tells programs about a result.
@@ -192,6 +202,9 @@ func (p *Parser) returned(b *contentBlock, extra json.RawMessage, out *agent.Bat
 		return true // the notification has what came of it
 	}
 	said := jsonl.Texts(b.Content)
+	if t.item.Type == event.Subagent && !bool(b.IsError) {
+		said = report(said)
+	}
 	var d details
 	if !jsonl.Null(extra) {
 		jsonl.Decode(extra, &d) // a text for failed calls

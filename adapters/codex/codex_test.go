@@ -16,7 +16,11 @@ import (
 	"github.com/agenthost/agenthost/adapters/codex"
 )
 
-func silent(line []byte) bool { return strings.Contains(string(line), `"turn.started"`) }
+// silent are a turn's start, and a subagent that was set to work and works on.
+func silent(line []byte) bool {
+	s := string(line)
+	return strings.Contains(s, `"turn.started"`) || strings.Contains(s, `"spawn_agent"`) && strings.Contains(s, `"pending_init"`)
+}
 
 func TestConformance(t *testing.T) {
 	t.Parallel()

@@ -16,6 +16,11 @@
 //     Ids are checked before, and a thread that announces another id than the one
 //     asked for is a lost conversation: the turn fails, and the announced thread is
 //     what the session goes on with.
+//   - Of a subagent Codex tells no line but the calls about it. The call that sets it
+//     to work is over at once; it is kept open until a later call (wait, close) tells
+//     what came of it, and is incomplete when none does. What it used is in the
+//     thread's own total or nowhere. Which models are offered subagents at all is
+//     Codex's own knowledge of them.
 //   - Secrets reach the CLI by environment. Its tool shells do not see names with
 //     KEY, SECRET or TOKEN in them (shell_environment_policy).
 package codex

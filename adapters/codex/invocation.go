@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/agenthost/agenthost/actors/agent"
@@ -81,6 +82,12 @@ func build(r *agent.Request) (*agent.Invocation, error) {
 	set("check_for_update_on_startup", "false")
 	set("analytics.enabled", "false")
 	args = append(args, "--disable", "plugins", "--disable", "apps", "--disable", "unbounded_connection_retries")
+	switch m := r.MultiAgent; {
+	case m.Disabled:
+		args = append(args, "--disable", "multi_agent")
+	case m.Enabled && m.Max != nil:
+		set("agents.max_threads", strconv.Itoa(*m.Max))
+	}
 	args = append(args, sandbox(r.Permissions)...)
 	if r.Text.Type == "json_schema" {
 		inv.Files = append(inv.Files, agent.File{Name: schemaFile, Data: r.Text.Schema})

@@ -35,6 +35,8 @@ type item struct {
 	Result    json.RawMessage `json:"result"`
 	Error     json.RawMessage `json:"error"`
 	Prompt    jsonl.Str       `json:"prompt"`
+	Threads   []jsonl.Str     `json:"receiver_thread_ids"`
+	States    json.RawMessage `json:"agents_states"`
 
 	Query jsonl.Str `json:"query"`
 
@@ -59,6 +61,8 @@ func (p *Parser) item(it *item, closes bool, raw []byte, out *agent.Batch) {
 		p.text(it, event.Message, agent.FactText, closes, raw, out)
 	case "reasoning":
 		p.text(it, event.Reasoning, agent.FactReasoning, closes, raw, out)
+	case "collab_tool_call":
+		p.collab(it, closes, out)
 	default:
 		if e := p.tool(it); e != nil {
 			p.call(it, e, closes, out)
@@ -172,15 +176,6 @@ func (p *Parser) tool(it *item) *event.Item {
 		}
 	case "web_search":
 		e.Type, e.Query = event.WebSearch, string(it.Query)
-	case "collab_tool_call":
-		args, err := json.Marshal(struct {
-			Tool   string `json:"tool,omitempty"`
-			Prompt string `json:"prompt,omitempty"`
-		}{string(it.Tool), string(it.Prompt)})
-		if err != nil {
-			return nil
-		}
-		e.Type, e.Server, e.Tool, e.Arguments = event.ToolCall, p.name, "subagent", string(args)
 	default:
 		return nil
 	}

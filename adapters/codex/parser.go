@@ -27,6 +27,7 @@ type Parser struct {
 	errText string
 	open    map[string]*progress
 	plan    plan.Plan
+	spawned map[string]*spawn // subagents at work by their threads
 }
 
 // progress is how much of an open item was told.

@@ -11,6 +11,7 @@
 //	[[mcp: SERVER TOOL JSON]]  call a tool of an MCP server
 //	[[call: NAME JSON]]        call a function tool by its name
 //	[[task: PROMPT]]           hand PROMPT, directives included, to a subagent
+//	[[join]]                   wait for the subagents, with a CLI that has a tool for it
 //	[[say: TEXT]]              answer TEXT exactly; before a call: say it first
 //	[[think: TEXT]]            a reasoning summary
 //	[[count: N]]               answer "1 2 3 ... N", one piece a number

@@ -31,6 +31,7 @@ const (
 	MCP                          // Server, Name: the tool; Args: JSON
 	Function                     // Name: the tool; Args: JSON
 	Subagent                     // Args: the prompt of the subagent
+	Join                         // waits for the subagents set to work so far
 )
 
 // Call is one tool call.
@@ -139,6 +140,8 @@ func callOf(d Directive) *Call {
 	case "write":
 		path, text, _ := strings.Cut(d.Arg, " ")
 		return &Call{Kind: Write, Name: path, Args: text}
+	case "join":
+		return &Call{Kind: Join}
 	case "task":
 		return &Call{Kind: Subagent, Args: d.Arg}
 	case "mcp":

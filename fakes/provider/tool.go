@@ -46,6 +46,7 @@ var (
 	shellTools = []string{"exec_command", "shell_command", "Bash", "run_shell_command", "bash", "shell"}
 	writeTools = []string{"Write", "write_file", "write"}
 	taskTools  = []string{"Agent", "Task", "spawn_agent", "agent", "task"}
+	joinTools  = []string{"wait_agent"}
 )
 
 // translate turns a call into one of the request's tools.
@@ -69,6 +70,8 @@ func find(c *mind.Call, q *question) *toolCall {
 		return q.mcp(c)
 	case mind.Subagent:
 		return q.subagent(c.Args)
+	case mind.Join:
+		return q.join()
 	case mind.Function:
 	}
 	t, ok := q.tool(c.Name)
@@ -147,15 +150,7 @@ func (q *question) write(path, text string) *toolCall {
 
 // subagent hands a prompt to a subagent.
 func (q *question) subagent(prompt string) *toolCall {
-	t := tool{Name: taskTools[0]}
-	for _, name := range taskTools {
-		// Codex puts its tool into a namespace of its own for some models.
-		i := slices.IndexFunc(q.Tools, func(t tool) bool { return t.Name == name && !strings.HasPrefix(t.Namespace, "mcp__") })
-		if i >= 0 {
-			t = q.Tools[i]
-			break
-		}
-	}
+	t := q.agentTool(taskTools)
 	args := map[string]any{}
 	for name, value := range map[string]any{
 		"prompt": prompt, "message": prompt, "description": "Run the task of the prompt", "subagent_type": "general-purpose",
@@ -165,6 +160,33 @@ func (q *question) subagent(prompt string) *toolCall {
 		}
 	}
 	return &toolCall{tool: t, Args: encode(args)}
+}
+
+// join waits for the subagents that the results of earlier calls name.
+func (q *question) join() *toolCall {
+	var ids []string
+	for _, m := range q.Talk {
+		if m.From != mind.Tool {
+			continue
+		}
+		for _, found := range agentID.FindAllStringSubmatch(m.Text, -1) {
+			ids = append(ids, found[1])
+		}
+	}
+	return &toolCall{tool: q.agentTool(joinTools), Args: encode(map[string]any{"targets": ids, "timeout_ms": 60_000})}
+}
+
+var agentID = regexp.MustCompile(`"agent_id": ?"([^"]+)"`)
+
+// agentTool finds a tool about subagents, which Codex puts into a namespace of its
+// own for some models.
+func (q *question) agentTool(names []string) tool {
+	for _, name := range names {
+		if i := slices.IndexFunc(q.Tools, func(t tool) bool { return t.Name == name && !strings.HasPrefix(t.Namespace, "mcp__") }); i >= 0 {
+			return q.Tools[i]
+		}
+	}
+	return tool{Name: names[0]}
 }
 
 // addFile is a patch that makes a file.
@@ -232,7 +254,7 @@ func wrapped(text string) bool {
 	if text == "Tool loaded." { // beside the result of a tool search
 		return true
 	}
-	for _, tag := range []string{"<environment_context>", "<system-reminder>", "<user_instructions>", "<turn_aborted>", "# AGENTS.md instructions", "<permissions instructions>"} {
+	for _, tag := range []string{"<environment_context>", "<system-reminder>", "<subagent_notification>", "<user_instructions>", "<turn_aborted>", "# AGENTS.md instructions", "<permissions instructions>"} {
 		if strings.HasPrefix(text, tag) {
 			return true
 		}

@@ -41,6 +41,8 @@ type handlers struct {
 	createAgent, listAgents, getAgent, updateAgent, deleteAgent                 call.Handler
 	createSession, listSessions, getSession, updateSession, deleteSession       call.Handler
 	sendEvent, streamEvents, listItems, listTurns, getTurn, listTurnItems       call.Handler
+	listSubagents, getSubagent, listSubagentItems                               call.Handler
+	listSubagentTurns, getSubagentTurn, listSubagentTurnItems                   call.Handler
 	createResponse, getResponse, deleteResponse, cancelResponse, listInputItems call.Handler
 	listModels, getModel                                                        call.Handler
 	createFile, listFiles, getFile, downloadFile, deleteFile                    call.Handler
@@ -54,6 +56,8 @@ func wireHandlers(h Host, c *Config) *handlers {
 		createAgent: a.CreateAgent, listAgents: a.ListAgents, getAgent: a.GetAgent, updateAgent: a.UpdateAgent, deleteAgent: a.DeleteAgent,
 		createSession: a.CreateSession, listSessions: a.ListSessions, getSession: a.GetSession, updateSession: a.UpdateSession, deleteSession: a.DeleteSession,
 		sendEvent: a.SendEvents, streamEvents: a.StreamEvents, listItems: a.ListItems, listTurns: a.ListTurns, getTurn: a.GetTurn, listTurnItems: a.ListTurnItems,
+		listSubagents: a.ListSubagents, getSubagent: a.GetSubagent, listSubagentItems: a.ListSubagentItems,
+		listSubagentTurns: a.ListSubagentTurns, getSubagentTurn: a.GetSubagentTurn, listSubagentTurnItems: a.ListSubagentTurnItems,
 		createResponse: r.Create, getResponse: r.Retrieve, deleteResponse: r.Delete, cancelResponse: r.Cancel, listInputItems: r.InputItems,
 		listModels: r.ModelsList, getModel: r.ModelsRetrieve,
 		createFile: f.Create, listFiles: f.List, getFile: f.Retrieve, downloadFile: f.Content, deleteFile: f.Delete,

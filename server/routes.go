@@ -83,12 +83,12 @@ func (s *Server) routes(h *handlers) []route {
 		{get, art1 + "/content", "agents.sessions.download_artifact", "agents_artifacts_content", groupAgents, nil, false},
 		{del, art1, "agents.sessions.delete_artifact", "agents_artifacts_delete", groupAgents, nil, false},
 		{get, sess1 + "/traces", "agents.sessions.list_traces", "agents_traces_list", groupAgents, nil, false},
-		{get, sess1 + "/subagents", "agents.sessions.list_subagents", "agents_subagents_list", groupAgents, nil, false},
-		{get, sub1, "agents.sessions.get_subagent", "agents_subagents_get", groupAgents, nil, false},
-		{get, sub1 + "/items", "agents.sessions.list_subagent_items", "agents_subagents_items_list", groupAgents, nil, false},
-		{get, sub1 + "/turns", "agents.sessions.list_subagent_turns", "agents_subagents_turns_list", groupAgents, nil, false},
-		{get, sub1 + "/turns/{turn_id}", "agents.sessions.get_subagent_turn", "agents_subagents_turns_get", groupAgents, nil, false},
-		{get, sub1 + "/turns/{turn_id}/items", "agents.sessions.list_subagent_turn_items", "agents_subagents_turns_items_list", groupAgents, nil, false},
+		{get, sess1 + "/subagents", "agents.sessions.list_subagents", "agents_subagents_list", groupAgents, h.listSubagents, false},
+		{get, sub1, "agents.sessions.get_subagent", "agents_subagents_get", groupAgents, h.getSubagent, false},
+		{get, sub1 + "/items", "agents.sessions.list_subagent_items", "agents_subagents_items_list", groupAgents, h.listSubagentItems, false},
+		{get, sub1 + "/turns", "agents.sessions.list_subagent_turns", "agents_subagents_turns_list", groupAgents, h.listSubagentTurns, false},
+		{get, sub1 + "/turns/{turn_id}", "agents.sessions.get_subagent_turn", "agents_subagents_turns_get", groupAgents, h.getSubagentTurn, false},
+		{get, sub1 + "/turns/{turn_id}/items", "agents.sessions.list_subagent_turn_items", "agents_subagents_turns_items_list", groupAgents, h.listSubagentTurnItems, false},
 
 		// Agents wire: environments and templates.
 		{post, env, "agents.environments.create", "agents_environments_create", groupAgents, nil, false},

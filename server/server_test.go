@@ -118,6 +118,7 @@ func echoHandlers() *handlers {
 		createAgent: echo, listAgents: echo, getAgent: echo, updateAgent: echo, deleteAgent: echo,
 		createSession: echo, listSessions: echo, getSession: echo, updateSession: echo, deleteSession: echo,
 		sendEvent: echo, streamEvents: echo, listItems: echo, listTurns: echo, getTurn: echo, listTurnItems: echo,
+		listSubagents: echo, getSubagent: echo, listSubagentItems: echo, listSubagentTurns: echo, getSubagentTurn: echo, listSubagentTurnItems: echo,
 		createResponse: echo, getResponse: echo, deleteResponse: echo, cancelResponse: echo, listInputItems: echo,
 		createFile: echo, listFiles: echo, getFile: echo, downloadFile: echo, deleteFile: echo,
 		listModels: echo, getModel: func(*call.Call) { panic("a bug with a secret-path /etc/x") },

@@ -42,6 +42,7 @@ const (
 	NotFound              Code = "not_found"
 	SessionNotFound       Code = "session_not_found"
 	TurnNotFound          Code = "turn_not_found"
+	SubagentNotFound      Code = "subagent_not_found"
 	AgentNotFound         Code = "agent_not_found"
 	FileNotFound          Code = "file_not_found"
 	FileTooLarge          Code = "agents.file_too_large"

@@ -62,7 +62,7 @@ func TestAgentFieldsThatAreRefusedAreNamed(t *testing.T) {
 		{`{"model":"codex","reasoning":{"efort":"low"}}`, "invalid_request", "reasoning.efort", "did you mean effort"},
 		{`{"model":"codex","text":{"format":{"type":"xml"}}}`, "invalid_request", "text.format.type", "json_schema"},
 		{`{"model":"codex","text":{"format":{"type":"json_schema"}}}`, "invalid_request", "text.format.schema", ""},
-		{`{"model":"codex","multi_agent":{"enabled":true}}`, "agents.unsupported", "multi_agent.enabled", "subagents"},
+		{`{"model":"codex","multi_agent":{"enabled":true,"max_concurrent_subagents":0}}`, "invalid_request", "multi_agent.max_concurrent_subagents", "at least 1"},
 		{`{"model":"codex","multi_agent":{}}`, "invalid_request", "multi_agent.enabled", ""},
 		{`{"model":"codex","compaction":{"async":true}}`, "agents.unsupported", "compaction.async", ""},
 		{`{"model":"codex","tools":[{"type":"web_search"}]}`, "agents.unsupported", "tools[0]", "web_search"},

@@ -53,7 +53,7 @@ func (inlineAgentBody) Variants() map[string][]any { return callerTools() }
 func (updatedAgentBody) Variants() map[string][]any { return callerTools() }
 
 type multiAgentBody struct {
-	Enabled bool `json:"enabled" need:"true" doc:"only false"`
+	Enabled bool `json:"enabled" need:"true" doc:"neither true nor false: as the coding agent does by itself"`
 	Max     int  `json:"max_concurrent_subagents" min:"1"`
 }
 

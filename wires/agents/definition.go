@@ -74,6 +74,11 @@ func set[T any](to *T, v *T) {
 	}
 }
 
+// maxSubagents is how many subagents work at once when the caller only enables them.
+const maxSubagents = 6
+
+// readMultiAgent reads the wish for subagents. Whether the agent's CLI has any is
+// the host's to say.
 func readMultiAgent(f *fields) *spec.MultiAgent {
 	m := new(spec.MultiAgent)
 	o := f.object("multi_agent")
@@ -86,13 +91,16 @@ func readMultiAgent(f *fields) *spec.MultiAgent {
 		o.invalid("enabled", "must be true or false")
 		return m
 	}
-	if *enabled {
-		o.fail(event.Unsupported, "enabled", "this host does not run subagents for a caller; leave multi_agent out or set enabled to false")
-	}
+	most := maxSubagents
 	if o.given("max_concurrent_subagents") {
-		if m.Max = read[int](o, "max_concurrent_subagents"); m.Max != nil && *m.Max < 1 {
-			o.invalid("max_concurrent_subagents", "must be at least 1")
+		if n := read[int](o, "max_concurrent_subagents"); n != nil {
+			if most = *n; most < 1 {
+				o.invalid("max_concurrent_subagents", "must be at least 1")
+			}
 		}
+	}
+	if m.Enabled, m.Disabled = *enabled, !*enabled; m.Enabled {
+		m.Max = &most
 	}
 	return m
 }

@@ -65,5 +65,12 @@ func Operations() map[string]openapi.Operation {
 		"agents.sessions.list_turns":      {Summary: "List a session's turns.", Query: call.PageQuery{}, Answer: pageOf("Turn", turnWire{})},
 		"agents.sessions.get_turn":        {Summary: "Read a turn.", Answer: turnWire{}},
 		"agents.sessions.list_turn_items": {Summary: "List a turn's items.", Query: call.PageQuery{}, Answer: pageOf("Item", items()...)},
+
+		"agents.sessions.list_subagents":           {Summary: "List the subagents that worked in a session.", Query: call.PageQuery{}, Answer: pageOf("Subagent", subagentWire{})},
+		"agents.sessions.get_subagent":             {Summary: "Read a subagent.", Answer: subagentWire{}},
+		"agents.sessions.list_subagent_items":      {Summary: "List what a subagent was asked and did.", Query: call.PageQuery{}, Answer: pageOf("Item", items()...)},
+		"agents.sessions.list_subagent_turns":      {Summary: "List a subagent's turns: it has one.", Query: call.PageQuery{}, Answer: pageOf("Turn", turnWire{})},
+		"agents.sessions.get_subagent_turn":        {Summary: "Read a subagent's turn.", Answer: turnWire{}},
+		"agents.sessions.list_subagent_turn_items": {Summary: "List the items of a subagent's turn.", Query: call.PageQuery{}, Answer: pageOf("Item", items()...)},
 	}
 }

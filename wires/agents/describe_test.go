@@ -48,7 +48,14 @@ var operationOf = map[string]string{
 	"GET /agents/sessions/{session_id}/turns":                 "agents.sessions.list_turns",
 	"GET /agents/sessions/{session_id}/turns/{turn_id}":       "agents.sessions.get_turn",
 	"GET /agents/sessions/{session_id}/turns/{turn_id}/items": "agents.sessions.list_turn_items",
-	"GET /agents/sessions/{session_id}/items":                 "agents.sessions.list_items",
+
+	"GET /agents/sessions/{session_id}/subagents":                                     "agents.sessions.list_subagents",
+	"GET /agents/sessions/{session_id}/subagents/{subagent_id}":                       "agents.sessions.get_subagent",
+	"GET /agents/sessions/{session_id}/subagents/{subagent_id}/items":                 "agents.sessions.list_subagent_items",
+	"GET /agents/sessions/{session_id}/subagents/{subagent_id}/turns":                 "agents.sessions.list_subagent_turns",
+	"GET /agents/sessions/{session_id}/subagents/{subagent_id}/turns/{turn_id}":       "agents.sessions.get_subagent_turn",
+	"GET /agents/sessions/{session_id}/subagents/{subagent_id}/turns/{turn_id}/items": "agents.sessions.list_subagent_turn_items",
+	"GET /agents/sessions/{session_id}/items":                                         "agents.sessions.list_items",
 }
 
 // checkAnswer holds a finished answer against its route's description.

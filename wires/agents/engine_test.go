@@ -280,6 +280,31 @@ func (e *fakeEngine) TurnItems(ctx context.Context, owner string, _, turn event.
 	return cutPage(t.AllItems(), p, func(i fold.ItemOf) event.ID { return i.Item.ID })
 }
 
+func (e *fakeEngine) Subagent(ctx context.Context, owner string, session, id event.ID) (*fold.Subagent, error) {
+	list, _, err := e.Subagents(ctx, owner, session, spec.Page{Limit: 1 << 20})
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range list {
+		if s.ID() == id {
+			return s, nil
+		}
+	}
+	return nil, event.Fail(event.SubagentNotFound, "the engine's own words")
+}
+
+func (e *fakeEngine) Subagents(_ context.Context, owner string, id event.ID, p spec.Page) ([]*fold.Subagent, bool, error) {
+	s, err := e.find(owner, id)
+	if err != nil {
+		return nil, false, err
+	}
+	var list []*fold.Subagent
+	for _, t := range s.told() {
+		list = append(list, t.Subagents...)
+	}
+	return cutPage(list, p, (*fold.Subagent).ID)
+}
+
 func (e *fakeEngine) Subscribe(_ context.Context, owner string, id event.ID, after int64) (call.Stream, error) {
 	s, err := e.find(owner, id)
 	if err != nil {

@@ -109,6 +109,11 @@ type commandDeltaFrame struct {
 	Delta string `json:"delta"`
 }
 
+type subagentFrame struct {
+	frameHead
+	Subagent subagentWire `json:"subagent"`
+}
+
 // streamed are the frames of a session's stream by their type.
 func streamed() map[string]any {
 	return map[string]any{
@@ -132,5 +137,7 @@ func streamed() map[string]any {
 		"agent.session.turn.reasoning_summary_text.delta": summaryDeltaFrame{},
 		"agent.session.turn.reasoning_summary_text.done":  summaryDoneFrame{},
 		"agent.output.command_execution_output.delta":     commandDeltaFrame{},
+		"agent.session.subagent.created":                  subagentFrame{},
+		"agent.session.subagent.closed":                   subagentFrame{},
 	}
 }

@@ -50,6 +50,9 @@ func (r *renderer) render(ev *event.Event, v *fold.View) {
 		}
 	case event.ItemStarted:
 		r.started(ev)
+		r.subagent("agent.session.subagent.created", v)
+	case event.SubagentStarted:
+		r.subagent("agent.session.subagent.created", v)
 	case event.TextDelta:
 		r.open("agent.session.turn.output_text.delta")
 		r.itemPlace(ev)
@@ -68,6 +71,7 @@ func (r *renderer) render(ev *event.Event, v *fold.View) {
 		r.text("delta", ev.Text)
 		r.close()
 	case event.ItemDone:
+		r.subagent("agent.session.subagent.closed", v)
 		r.done(ev)
 	case event.TurnWaiting:
 		r.waiting(v)
@@ -77,6 +81,8 @@ func (r *renderer) render(ev *event.Event, v *fold.View) {
 		if v != nil {
 			r.sessionFrame("agent.session.in_progress", v)
 		}
+	case event.SubagentItem: // what a subagent did is read at its own routes
+		r.subagent("agent.session.subagent.closed", v)
 	case event.TurnEnded:
 		r.ended(ev, v)
 	case event.SessionUpdated, event.SessionDeleted, event.NativeSession, event.Notice, event.Unknown, event.TurnForgotten,
@@ -178,6 +184,16 @@ func (r *renderer) ended(ev *event.Event, v *fold.View) {
 	if end.Idle {
 		r.sessionFrame("agent.session.idle", v)
 	}
+}
+
+// subagent tells of one that began or ended, if the event's view has one.
+func (r *renderer) subagent(kind string, v *fold.View) {
+	if v == nil || v.Subagent == nil {
+		return
+	}
+	r.open(kind)
+	r.object("subagent", subagentObject(&v.Session, v.Subagent))
+	r.close()
 }
 
 func (r *renderer) sessionFrame(kind string, v *fold.View) {

@@ -61,7 +61,14 @@ func serve(t *testing.T, o Options) *service {
 		"GET /agents/sessions/{session_id}/turns":                 w.ListTurns,
 		"GET /agents/sessions/{session_id}/turns/{turn_id}":       w.GetTurn,
 		"GET /agents/sessions/{session_id}/turns/{turn_id}/items": w.ListTurnItems,
-		"GET /agents/sessions/{session_id}/items":                 w.ListItems,
+
+		"GET /agents/sessions/{session_id}/subagents":                                     w.ListSubagents,
+		"GET /agents/sessions/{session_id}/subagents/{subagent_id}":                       w.GetSubagent,
+		"GET /agents/sessions/{session_id}/subagents/{subagent_id}/items":                 w.ListSubagentItems,
+		"GET /agents/sessions/{session_id}/subagents/{subagent_id}/turns":                 w.ListSubagentTurns,
+		"GET /agents/sessions/{session_id}/subagents/{subagent_id}/turns/{turn_id}":       w.GetSubagentTurn,
+		"GET /agents/sessions/{session_id}/subagents/{subagent_id}/turns/{turn_id}/items": w.ListSubagentTurnItems,
+		"GET /agents/sessions/{session_id}/items":                                         w.ListItems,
 	} {
 		verb, path, _ := strings.Cut(route, " ")
 		r.Handle(verb, "/v1"+path, func(ctx *fasthttp.RequestCtx) {

@@ -149,6 +149,24 @@ func (s *story) goOn(leg int32) {
 	s.add(event.Event{Kind: event.TurnResumed, Turn: s.turn})
 }
 
+// theirs is a finished item of the subagent of a call.
+func (s *story) theirs(call event.ID, it event.Item) {
+	it.ID, it.Parent = event.ItemID(s.turn, s.counts[s.turn]), call
+	s.counts[s.turn]++
+	if it.Status == 0 {
+		it.Status = event.Done
+	}
+	s.add(event.Event{Kind: event.SubagentItem, Turn: s.turn, Item: it.ID, Body: &it})
+}
+
+// call is a subagent's own call of a further one.
+func (s *story) call(it event.Item) event.ID {
+	it.ID, it.Status = event.ItemID(s.turn, s.counts[s.turn]), event.InProgress
+	s.counts[s.turn]++
+	s.add(event.Event{Kind: event.SubagentStarted, Turn: s.turn, Item: it.ID, Body: &it})
+	return it.ID
+}
+
 func (s *story) say(phase event.Phase, pieces ...string) {
 	id := s.open(event.Item{Type: event.Message})
 	for _, p := range pieces {
@@ -224,6 +242,27 @@ var stories = map[string]func(*story){
 		s.done(s.open(it), it)
 		s.say(event.FinalAnswer, "It says so.")
 		s.end(s.turn, event.End{Outcome: event.Completed})
+	},
+	"subagents": func(s *story) {
+		s.start(s.accept(1, "Delegate."))
+		s.say(event.Commentary, "I delegate.")
+		one := event.Item{Type: event.Subagent, Server: "claude-code", Tool: "explorer", Arguments: `{"prompt":"Look."}`, Prompt: "Look."}
+		id := s.open(one)
+		s.theirs(id, event.Item{Type: event.Message, User: true, Text: "Look."})
+		s.theirs(id, event.Item{Type: event.Reasoning, Text: "hm"})
+		two := event.Item{Type: event.Subagent, Server: "claude-code", Prompt: "Deeper.", Parent: id}
+		inner := s.call(two)
+		s.theirs(inner, event.Item{Type: event.Message, User: true, Text: "Deeper."})
+		s.theirs(inner, event.Item{Type: event.Command, Command: "ls", Output: "a", Status: event.ItemFailed})
+		two.ID, two.Status, two.Error = inner, event.ItemFailed, "out of room"
+		s.add(event.Event{Kind: event.SubagentItem, Turn: s.turn, Item: inner, Body: &two})
+		s.theirs(id, event.Item{Type: event.Message, Phase: event.FinalAnswer, Text: "All there."})
+		one.Output = "All there."
+		s.done(id, one)
+		id = s.open(event.Item{Type: event.Subagent, Server: "claude-code"})
+		s.done(id, event.Item{Type: event.Subagent, Server: "claude-code", Status: event.Incomplete})
+		s.say(event.FinalAnswer, "It is all there.")
+		s.end(s.turn, event.End{Outcome: event.Completed, Usage: tokens()})
 	},
 	"failed": func(s *story) {
 		s.start(s.accept(1, "Try."))
@@ -342,6 +381,7 @@ func checkOrder(t testing.TB, frames []frame) {
 	seen := map[string]bool{}
 	turns := map[string]string{} // id -> status
 	items := map[string]*item{}
+	subagents := map[string]string{} // id -> the last word about it
 	status := "idle"
 	fail := func(f frame, format string, a ...any) {
 		t.Errorf("%s: %s\n  %s", f.str("event_id"), fmt.Sprintf(format, a...), f.Raw)
@@ -363,6 +403,18 @@ func checkOrder(t testing.TB, frames []frame) {
 						fail(f, "idle while %s is %s", id, st)
 					}
 				}
+			}
+			continue
+		}
+		if sub := f.object("subagent"); sub != nil {
+			id, _ := sub["id"].(string)
+			if was, is := subagents[id], strings.TrimPrefix(short, "subagent."); was != map[string]string{"created": "", "closed": "created"}[is] {
+				fail(f, "subagent %s goes from %q to %q", id, was, is)
+			} else {
+				subagents[id] = is
+			}
+			if want := map[string]string{"created": "active", "closed": "closed"}[subagents[id]]; sub["status"] != want {
+				fail(f, "subagent status %v, want %s", sub["status"], want)
 			}
 			continue
 		}
@@ -416,6 +468,11 @@ func checkOrder(t testing.TB, frames []frame) {
 			}
 		case strings.HasSuffix(f.Kind, "item.done"):
 			items[id].done = true
+		}
+	}
+	for id, was := range subagents {
+		if was != "closed" {
+			t.Errorf("subagent %s was never closed", id)
 		}
 	}
 	for id, it := range items {

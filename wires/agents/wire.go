@@ -25,6 +25,8 @@ type Engine interface {
 	Turns(ctx context.Context, owner string, session event.ID, p spec.Page) ([]*fold.Turn, bool, error)
 	Items(ctx context.Context, owner string, session event.ID, p spec.Page) ([]fold.ItemOf, bool, error)
 	TurnItems(ctx context.Context, owner string, session, turn event.ID, p spec.Page) ([]fold.ItemOf, bool, error)
+	Subagent(ctx context.Context, owner string, session, id event.ID) (*fold.Subagent, error)
+	Subagents(ctx context.Context, owner string, session event.ID, p spec.Page) ([]*fold.Subagent, bool, error)
 	// Subscribe reads a session's events after the given number; 0 is all of them,
 	// -1 only those to come. CursorNotFound for a number that was never given.
 	Subscribe(ctx context.Context, owner string, session event.ID, after int64) (call.Stream, error)

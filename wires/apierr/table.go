@@ -94,6 +94,7 @@ var table = map[event.Code]Row{
 	event.NotFound:              {404, typeRequest, "resource_not_found", respServer, No, 0},
 	event.SessionNotFound:       {404, typeRequest, "resource_not_found", respServer, No, 0},
 	event.TurnNotFound:          {404, typeRequest, "resource_not_found", respServer, No, 0},
+	event.SubagentNotFound:      {404, typeRequest, "resource_not_found", respServer, No, 0},
 	event.AgentNotFound:         {404, typeRequest, "resource_not_found", respServer, No, 0},
 	event.FileNotFound:          {404, typeRequest, "resource_not_found", respServer, No, 0},
 	event.FileTooLarge:          {413, typeRequest, "invalid_request", respServer, No, 0},

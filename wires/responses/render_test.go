@@ -272,6 +272,12 @@ func TestEveryEventHasAsManyFramesAsSteps(t *testing.T) {
 	h.add(event.Event{Kind: event.SessionUpdated, Body: settings})
 	h.input(turnOne, event.Input{}).start()
 	h.tool(event.Item{Type: 99, Tool: "of a newer writer"}, func(*event.Item) {})
+	call := h.open(event.Item{Type: event.Subagent, Prompt: "dig"})
+	for _, kind := range []event.Kind{event.SubagentStarted, event.SubagentItem} {
+		id := event.ItemID(turnOne, 1000)
+		h.add(event.Event{Kind: kind, Turn: turnOne, Item: id, Body: &event.Item{ID: id, Type: event.Subagent, Parent: call, Prompt: "dig deeper", Output: "a secret"}})
+	}
+	h.close(call, event.Item{Type: event.Subagent, Prompt: "dig"})
 	h.message(event.FinalAnswer, "x").completed()
 	h.add(event.Event{Kind: event.Skipped, Seq: 1000})
 	h.add(event.Event{Kind: event.SessionDeleted})

@@ -34,7 +34,8 @@ func TestRingBytesAreReplayBytes(t *testing.T) {
 		for i := range rapid.IntRange(1, 4).Draw(rt, "turns") {
 			lines := rapid.IntRange(0, 80).Draw(rt, "lines")
 			prompt := fmt.Sprintf("i=0; while [ $i -lt %d ]; do i=$((i+1)); echo line $i of %d; done; %s", lines, i,
-				rapid.SampledFrom([]string{"echo '#final'", "exit 3", "echo '#tool t'; echo '#tooldone t'; echo '#final'"}).Draw(rt, "end"))
+				rapid.SampledFrom([]string{"echo '#final'", "exit 3", "echo '#tool t'; echo '#tooldone t'; echo '#final'",
+					"echo '#sub a'; echo '#sub b a'; echo '#of b deep'; echo '#subdone b a'; echo '#of a done'; echo '#subdone a'; echo '#final'"}).Draw(rt, "end"))
 			turn := send(t, h, ses, prompt)
 			follow(t, h, ses, turn.First-1, ended(turn.ID))
 			first.until(t, headOf(t, h, ses)) // before a further turn trims it
@@ -105,7 +106,7 @@ func forgotten(t *testing.T, ring int) {
 	reading, err := h.Subscribe(ctx(t), "alice", ses, 0)
 	must(t, err)
 	defer reading.Close()
-	in := input("echo answer-secret; echo '#tool command-secret'; echo '#tooldone command-secret'; echo '#final'")
+	in := input("echo answer-secret; echo '#tool command-secret'; echo '#tooldone command-secret'; echo '#sub a'; echo '#of a subagent-secret'; echo '#subdone a'; echo '#final'")
 	in.Items[0].Text += "; # prompt-secret"
 	in.Forget = true
 	p, err := h.Post(ctx(t), "alice", ses, []spec.Action{{Input: in}}, nil)
@@ -117,7 +118,7 @@ func forgotten(t *testing.T, ring int) {
 
 	var live bytes.Buffer
 	(&reader{sub: reading, w: &live}).until(t, head)
-	for _, word := range []string{"answer-secret", "command-secret", "prompt-secret", "keep-me", "later"} {
+	for _, word := range []string{"answer-secret", "command-secret", "subagent-secret", "prompt-secret", "keep-me", "later"} {
 		if !strings.Contains(live.String(), word) {
 			t.Errorf("who read along did not see %s", word)
 		}
@@ -140,6 +141,9 @@ func forgotten(t *testing.T, ring int) {
 		turn, err := h.Turn(ctx(t), "alice", gone)
 		if err != nil || !turn.Forgotten || len(turn.AllItems()) != 0 || turn.End.Usage.Total() != 8 {
 			t.Errorf("%s: the turn's rest: %+v, %v", where, turn, err)
+		}
+		if subs, _, err := h.Subagents(ctx(t), "alice", ses, spec.Page{}); err != nil || len(subs) != 0 {
+			t.Errorf("%s: %d subagents, %v", where, len(subs), err)
 		}
 		items, _, err := h.Items(ctx(t), "alice", ses, spec.Page{})
 		if err != nil || len(items) != 6 {

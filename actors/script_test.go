@@ -3,6 +3,7 @@ package actors_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +19,9 @@ import (
 // script is an adapter whose CLI is the prompt itself, run by sh. What it prints
 // is text, but for lines that begin with "#": "#final" and "#tentative" are
 // terminal lines, "#session ID" names the native session, "#tool NAME" opens a
-// command and "#tooldone NAME" closes it. The fields change what a test is about.
+// command and "#tooldone NAME" closes it; "#sub NAME [OF]" sets a subagent to work,
+// one of the subagent OF, "#of NAME TEXT" is said by it, and "#subdone NAME [OF]"
+// ends it. The fields change what a test is about.
 type script struct {
 	name       string // "script" when empty
 	binary     string // "sh" when empty
@@ -73,7 +76,10 @@ func (s script) Invocation(r *agent.Request) (*agent.Invocation, error) {
 	return inv, nil
 }
 
-type scriptParser struct{ verdict bool }
+type scriptParser struct {
+	verdict bool
+	said    int
+}
 
 func (p *scriptParser) Feed(line []byte, out *agent.Batch) {
 	word, rest, _ := bytes.Cut(line, []byte(" "))
@@ -90,6 +96,17 @@ func (p *scriptParser) Feed(line []byte, out *agent.Batch) {
 	case "#tooldone":
 		zero := 0
 		out.Add(agent.Fact{Kind: agent.FactDone, Key: string(rest), Item: &event.Item{Type: event.Command, Command: string(rest), ExitCode: &zero}})
+	case "#sub", "#subdone":
+		name, of, _ := strings.Cut(string(rest), " ")
+		kind := agent.FactStart
+		if string(word) == "#subdone" {
+			kind = agent.FactDone
+		}
+		out.Add(agent.Fact{Kind: kind, Key: name, Parent: of, Item: &event.Item{Type: event.Subagent, Tool: name, Prompt: "do " + name}})
+	case "#of":
+		name, text, _ := strings.Cut(string(rest), " ")
+		p.said++
+		out.Add(agent.Fact{Kind: agent.FactDone, Key: fmt.Sprint("said", p.said), Parent: name, Item: &event.Item{Type: event.Message, Text: text}})
 	default:
 		out.Add(agent.Fact{Kind: agent.FactText, Key: "m", Text: string(line) + "\n"})
 	}

@@ -58,6 +58,10 @@ func (p *shellParser) Feed(line []byte, out *agent.Batch) {
 		item(&event.Item{Type: event.ToolCall, Server: "docs", Tool: text, Arguments: `{"q":1}`}, func(it *event.Item) { it.Status, it.Error = event.ItemFailed, "no" })
 	case "#search":
 		item(&event.Item{Type: event.WebSearch, Query: text}, func(*event.Item) {})
+	case "#sub":
+		item(&event.Item{Type: event.Subagent, Tool: text, Prompt: "dig"}, func(*event.Item) {
+			out.Add(agent.Fact{Kind: agent.FactDone, Key: "said", Parent: text, Item: &event.Item{Type: event.Message, Text: "dug"}})
+		})
 	case "#change":
 		item(&event.Item{Type: event.FileChange, Changes: []event.Change{{Path: text, Kind: "add"}}}, func(*event.Item) {})
 	default:
@@ -73,7 +77,7 @@ func (p *shellParser) Close(exit agent.Exit, out *agent.Batch) {
 	out.Add(agent.Fact{Kind: agent.FactVerdict, Verdict: v})
 }
 
-const busy = `echo '#think hm'; echo '#run ls'; echo '#call find'; echo '#search sse'; echo '#change a.go'; echo hello`
+const busy = `echo '#think hm'; echo '#run ls'; echo '#call find'; echo '#search sse'; echo '#change a.go'; echo '#sub digger'; echo hello`
 
 // shellHost is a Host with the shell, stopped at the test's end.
 func shellHost(t *testing.T) Host {
@@ -189,6 +193,20 @@ func TestAnswersOfARunAreAsDocumented(t *testing.T) {
 	r.call("agents.sessions.get_turn", 200, at+"/turns/"+turn, "")
 	r.call("agents.sessions.list_turn_items", 200, at+"/turns/"+turn+"/items", "")
 	r.call("agents.sessions.get_turn", 404, at+"/turns/turn_x", "")
+	subs := r.call("agents.sessions.list_subagents", 200, at+"/subagents", "")
+	list, _ = subs.json["data"].([]any)
+	first, _ = list[0].(map[string]any)
+	sub, _ := first["id"].(string)
+	theirs := at + "/subagents/" + sub
+	r.call("agents.sessions.get_subagent", 200, theirs, "")
+	r.call("agents.sessions.list_subagent_items", 200, theirs+"/items", "")
+	turns = r.call("agents.sessions.list_subagent_turns", 200, theirs+"/turns", "")
+	list, _ = turns.json["data"].([]any)
+	first, _ = list[0].(map[string]any)
+	turn, _ = first["id"].(string)
+	r.call("agents.sessions.get_subagent_turn", 200, theirs+"/turns/"+turn, "")
+	r.call("agents.sessions.list_subagent_turn_items", 200, theirs+"/turns/"+turn+"/items", "")
+	r.call("agents.sessions.get_subagent", 404, at+"/subagents/x", "")
 	r.call("agents.sessions.delete", 200, at, "")
 	r.call("agents.definitions.delete", 200, agents+"/"+one, "")
 

@@ -181,8 +181,9 @@ func sameViews(t tester, what string, got, want []*fold.View) {
 func frozen(s fold.Session, turns []*fold.Turn) string {
 	type whole struct {
 		*fold.Turn
-		Items    []*event.Item
-		Settings *spec.Session
+		Items     []*event.Item
+		Subagents []*fold.Subagent
+		Settings  *spec.Session
 	}
 	out := struct {
 		Session  fold.Session
@@ -190,7 +191,7 @@ func frozen(s fold.Session, turns []*fold.Turn) string {
 		Turns    []whole
 	}{Session: s, Settings: s.Settings}
 	for _, t := range turns {
-		out.Turns = append(out.Turns, whole{t, t.Items, t.Settings})
+		out.Turns = append(out.Turns, whole{t, t.Items, t.Subagents, t.Settings})
 	}
 	b, err := json.Marshal(out)
 	if err != nil {
@@ -203,6 +204,9 @@ func frozenView(v *fold.View) string {
 	switch {
 	case v == nil:
 		return "none"
+	case v.Subagent != nil:
+		b, err := json.Marshal(v.Subagent)
+		return frozen(v.Session, nil) + string(b) + fmt.Sprint(err)
 	case v.Turn == nil:
 		return frozen(v.Session, nil)
 	}
@@ -223,6 +227,7 @@ func drawJournal(t *rapid.T, after func(j *journal, k *known)) *journal {
 	var queued []event.ID
 	var running event.ID
 	var open []event.Item
+	var calls []event.ID // of subagents
 	text := rapid.StringN(1, 6, -1)
 	end := func(turn event.ID, o event.Outcome) {
 		e := event.End{Outcome: o}
@@ -245,7 +250,7 @@ func drawJournal(t *rapid.T, after func(j *journal, k *known)) *journal {
 	}
 	length := 5 * rapid.IntRange(0, 20).Draw(t, "length")
 	for range length {
-		switch move := rapid.IntRange(0, 15).Draw(t, "move"); {
+		switch move := rapid.IntRange(0, 17).Draw(t, "move"); {
 		case move == 0 && len(queued) < 3 && len(k.accepted) < 200:
 			id := turnID(byte(len(k.accepted) + 1))
 			in := event.Input{Number: int64(len(k.accepted)), WasIdle: j.state.AtRest(), Waiting: rapid.Bool().Draw(t, "waiting")}
@@ -273,7 +278,10 @@ func drawJournal(t *rapid.T, after func(j *journal, k *known)) *journal {
 		case running.IsZero():
 			continue
 		case move <= 6:
-			open = append(open, j.open(running, event.ItemType(rapid.IntRange(int(event.Message), int(event.Subagent)).Draw(t, "type"))))
+			it := j.open(running, event.ItemType(rapid.IntRange(int(event.Message), int(event.Subagent)).Draw(t, "type")))
+			if open = append(open, it); it.Type == event.Subagent {
+				calls = append(calls, it.ID)
+			}
 		case move <= 10 && len(open) > 0:
 			j.piece(running, &open[rapid.IntRange(0, len(open)-1).Draw(t, "of")], text.Draw(t, "piece"))
 		case move == 11:
@@ -289,7 +297,21 @@ func drawJournal(t *rapid.T, after func(j *journal, k *known)) *journal {
 				j.done(running, it)
 			}
 			end(running, rapid.SampledFrom([]event.Outcome{event.Completed, event.Failed, event.Cancelled}).Draw(t, "outcome"))
-			open, running = nil, event.ID{}
+			open, calls, running = nil, nil, event.ID{}
+		case move >= 15 && len(calls) > 0:
+			it := event.Item{
+				ID: j.next(running), Type: event.Message, Status: event.Done, Text: text.Draw(t, "said"),
+				Parent: rapid.SampledFrom(calls).Draw(t, "of a call"),
+			}
+			kind := event.SubagentItem
+			switch rapid.IntRange(0, 3).Draw(t, "their move") {
+			case 0:
+				kind, it.Type, it.Status = event.SubagentStarted, event.Subagent, event.InProgress
+				calls = append(calls, it.ID)
+			case 1: // a call of theirs that is over, or was never told
+				it.ID, it.Type = rapid.SampledFrom(append(calls, it.ID)).Draw(t, "which"), event.Subagent
+			}
+			j.add(event.Event{Kind: kind, Turn: running, Item: it.ID, Body: &it})
 		default:
 			continue
 		}

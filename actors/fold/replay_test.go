@@ -98,7 +98,8 @@ func TestStampCountsStepsAndItems(t *testing.T) {
 			if open[ev.Turn] {
 				wantStep = steps[ev.Turn]
 			}
-			if !ev.Item.IsZero() {
+			theirs := ev.Kind == event.SubagentItem || ev.Kind == event.SubagentStarted
+			if !ev.Item.IsZero() && !theirs {
 				at := places[ev.Turn]
 				if at == nil {
 					at = map[event.ID]int32{}

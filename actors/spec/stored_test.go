@@ -24,7 +24,7 @@ func fullSession() *Session {
 			ID: event.ID{3}, Owner: "alice", Name: "coder", Adapter: "codex", Model: "gpt-5.5", Instructions: "be brief",
 			Metadata: words("x", "y"), Reasoning: Reasoning{Effort: "high", Summary: "auto"}, ServiceTier: "flex",
 			Text:       TextFormat{Type: "json_schema", Schema: json.RawMessage(`{"type":"object"}`), Name: "answer", Verbosity: "low"},
-			MultiAgent: MultiAgent{Enabled: true, Max: &two}, Tools: json.RawMessage(`[{"type":"web_search"}]`),
+			MultiAgent: MultiAgent{Enabled: true, Max: &two, Disabled: true}, Tools: json.RawMessage(`[{"type":"web_search"}]`),
 			Functions: []Function{{Name: "weather", Description: "of a city", Parameters: json.RawMessage(`{"type":"object"}`), Strict: true}},
 			MCP: map[string]MCPServer{"docs": {
 				URL: "https://docs.example/mcp", Headers: words("X-Key", "${DOCS_KEY}"), Command: "docs", Args: []string{"--stdio"}, Env: words("A", "b"),

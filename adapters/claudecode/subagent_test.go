@@ -117,6 +117,19 @@ func TestReportIsTakenOutOfItsFrame(t *testing.T) {
 	}
 }
 
+// Each result of a run counts what came since the one before; one that is printed
+// again counts once.
+func TestUsageIsTheSumOfARunsResults(t *testing.T) {
+	t.Parallel()
+	result := func(index, tokens string) string {
+		return `{"type":"result","subtype":"success","is_error":false,"result":"x","result_index":` + index + `,"usage":{"input_tokens":` + tokens + `,"output_tokens":1}}`
+	}
+	got := read(nil, agent.Exit{}, result("0", "10"), result("1", "5"), result("1", "5"))
+	if u := got.Verdict.Usage; u == nil || u.Input != 15 || u.Output != 2 {
+		t.Errorf("usage %+v", u)
+	}
+}
+
 func TestMultiAgentIsPassedOn(t *testing.T) {
 	t.Parallel()
 	a, two := &claudecode.Adapter{}, 2

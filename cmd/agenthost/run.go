@@ -387,6 +387,8 @@ func (p *printer) tool(item *event.Item) {
 		}
 	case event.ToolCall:
 		p.note("tool %s.%s", item.Server, item.Tool)
+	case event.Subagent:
+		p.note("subagent %s", or(item.Tool, item.Prompt))
 	case event.WebSearch:
 		p.note("search %s", or(item.Query, item.URL))
 	}

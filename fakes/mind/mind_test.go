@@ -49,6 +49,21 @@ func TestDirectivesAreOneResponseACall(t *testing.T) {
 	}
 }
 
+func TestSubagentsGetTheirDirectivesWhole(t *testing.T) {
+	t.Parallel()
+	talk := []mind.Message{user("[[task: dig [[shell: ls]] [[say: dug]]]] [[join]] [[say: done]]")}
+	if m := mind.Next(talk); m.Call == nil || m.Call.Kind != mind.Subagent || m.Call.Args != "dig [[shell: ls]] [[say: dug]]" {
+		t.Errorf("first response: %+v %+v", m, m.Call)
+	}
+	talk = append(talk, tool("begun"))
+	if m := mind.Next(talk); m.Call == nil || m.Call.Kind != mind.Join || m.Say != "" {
+		t.Errorf("second response: %+v %+v", m, m.Call)
+	}
+	if m := mind.Next(append(talk, tool("dug"))); m.Call != nil || m.Say != "done" {
+		t.Errorf("third response: %+v %+v", m, m.Call)
+	}
+}
+
 func TestFaultsComeBehindTheCallsBeforeThem(t *testing.T) {
 	t.Parallel()
 	talk := []mind.Message{user("[[shell: true]] [[error: 500 2]]")}

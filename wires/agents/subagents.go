@@ -9,8 +9,10 @@ import (
 	"github.com/agenthost/agenthost/wires/call"
 )
 
-// A subagent has one turn, the work of the call that set it to work. Both have the
-// call's identity, under their own prefixes.
+// A subagent is what one call set to work, and has one turn: its work. Both have the
+// identity of the call's item, under their own prefixes. Since none is set to work
+// again, agent.session.subagent.active is never sent. What it did is read here only:
+// the session's stream tells that it began and ended, beside the call.
 
 // ListSubagents is GET /agents/sessions/{session_id}/subagents.
 func (w *Wire) ListSubagents(c *call.Call) {

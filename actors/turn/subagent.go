@@ -49,7 +49,7 @@ func (n *normaliser) theirs(f *agent.Fact) {
 	case agent.FactOutput:
 		n.append(it, valid(f.Text))
 	case agent.FactDone:
-		n.doneTheirs(it, f.Item)
+		n.doneTheirs(it, f.Item, call.state == closed)
 	case agent.FactSession, agent.FactNotice, agent.FactUnknown, agent.FactVerdict: // no item's facts
 	}
 }
@@ -128,7 +128,9 @@ func (n *normaliser) theirText(it *item, s string) {
 	it.text.WriteString(s)
 }
 
-func (n *normaliser) doneTheirs(it *item, from *event.Item) {
+// doneTheirs finishes an item of a subagent, late when its call has ended: the
+// subagent was asked to go on by another call.
+func (n *normaliser) doneTheirs(it *item, from *event.Item, late bool) {
 	if from == nil {
 		from = &event.Item{}
 	}
@@ -143,6 +145,10 @@ func (n *normaliser) doneTheirs(it *item, from *event.Item) {
 	}
 	it.state = finished
 	if it.body.Type == event.Message && !it.body.User {
+		if late {
+			n.closeTheirs(it, event.Commentary)
+			return
+		}
 		n.tellHeld(it.parent, event.Commentary)
 		n.work.held[it.parent] = it
 		return

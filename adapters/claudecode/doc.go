@@ -28,6 +28,8 @@
 //     launched, a task_notification what came of it, and then the CLI goes on with
 //     another result line. The result of one that was waited for is the report in a
 //     frame of words for the model; the notification before it has the report alone.
+//     One that SendMessage asks to go on is told under the call that first set it to
+//     work, and what came of it under the SendMessage call.
 //     No line tells a subagent's usage: its messages have that of their beginning,
 //     the call's result that of the last request.
 //   - Its tool shells inherit the whole environment, the provider key included; the

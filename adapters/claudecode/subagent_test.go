@@ -99,6 +99,13 @@ func TestRecordedSubagents(t *testing.T) {
 		len(outer.Find(event.Subagent)) != 1 || !slices.Equal(inner.Texts(), []string{"deep done"}) || len(inner.Find(event.Command)) != 1 {
 		t.Errorf("outer %+v, inner %+v", outer, inner)
 	}
+	resumed := read(nil, agent.Exit{}, recorded(t, "subagent_resumed")...)
+	if theirs := resumed.Theirs["toolcall_scripted_1"]; !slices.Equal(theirs.Texts(), []string{"child one", "went on"}) || len(theirs.Find(event.Command)) != 1 {
+		t.Errorf("the items of one that went on %q", told(theirs.Items))
+	}
+	if send := resumed.Find(event.ToolCall); len(send) != 1 || send[0].Tool != "SendMessage" || send[0].Output != "went on" {
+		t.Errorf("its second call %q", told(resumed.Items))
+	}
 	// Three requests of the turn's own agent, told by two results.
 	if u := got.Verdict.Usage; u == nil || u.Input != 360 || u.Output != 90 {
 		t.Errorf("usage %+v", u)

@@ -10,9 +10,10 @@ import (
 )
 
 // A subagent is what one call set to work, and has one turn: its work. Both have the
-// identity of the call's item, under their own prefixes. Since none is set to work
-// again, agent.session.subagent.active is never sent. What it did is read here only:
-// the session's stream tells that it began and ended, beside the call.
+// identity of the call's item, under their own prefixes. It is closed when the call
+// is done; what it does when another call asks it to go on joins its items, without
+// agent.session.subagent.active. What it did is read here only: the session's stream
+// tells that it began and ended, beside the call.
 
 // ListSubagents is GET /agents/sessions/{session_id}/subagents.
 func (w *Wire) ListSubagents(c *call.Call) {

@@ -14,12 +14,10 @@ import (
 	"github.com/agenthost/agenthost/actors/store"
 )
 
-// fileRoom is where stored files' content lies: files/<2 hex>/<32 hex> below the
-// state directory. A content whose record is just being made or removed stands in
-// files/pending instead, so that after a crash the record alone decides: with one
-// the content goes back to its place, without one it goes away.
+// fileRoom is where stored files' content lies, with an account of who keeps how
+// much.
 type fileRoom struct {
-	dir string
+	contents
 
 	mu   sync.Mutex
 	held map[string]holding // by owner
@@ -29,15 +27,6 @@ type fileRoom struct {
 type holding struct {
 	files int
 	bytes int64
-}
-
-func (r *fileRoom) path(id event.ID) string {
-	hex := id.Hex()
-	return filepath.Join(r.dir, hex[:2], hex)
-}
-
-func (r *fileRoom) pending(id event.ID) string {
-	return filepath.Join(r.dir, "pending", id.Hex())
 }
 
 // take books files and bytes on owner, unless that is more than max.
@@ -70,10 +59,7 @@ func (r *fileRoom) give(owner string, back holding) {
 // crash left half done.
 func (h *Host) openFiles(ctx context.Context) error {
 	r := &h.files
-	r.dir, r.held = filepath.Join(h.cfg.stateDir, "files"), map[string]holding{}
-	if err := os.MkdirAll(filepath.Join(r.dir, "pending"), 0o700); err != nil {
-		return fmt.Errorf("agenthost: make the directory of stored files: %w", err)
-	}
+	r.contents, r.held = contents{dir: filepath.Join(h.cfg.stateDir, "files"), kind: fileKind}, map[string]holding{}
 	err := h.countFiles(ctx)
 	if errors.Is(err, store.ErrCorrupt) { // no reason not to start: the caps are wider then
 		h.log.Error("stored files could not all be counted", "error", err)
@@ -82,10 +68,7 @@ func (h *Host) openFiles(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("agenthost: count stored files: %w", err)
 	}
-	if err := h.endPending(ctx); err != nil {
-		return fmt.Errorf("agenthost: stored files that a former run left half done: %w", err)
-	}
-	return nil
+	return h.openContents(ctx, &r.contents)
 }
 
 func (h *Host) countFiles(ctx context.Context) error {
@@ -107,32 +90,6 @@ func (h *Host) countFiles(ctx context.Context) error {
 		}
 		p.After = recs[len(recs)-1].ID
 	}
-}
-
-func (h *Host) endPending(ctx context.Context) error {
-	left, err := os.ReadDir(filepath.Join(h.files.dir, "pending"))
-	if err != nil {
-		return err
-	}
-	for _, e := range left {
-		id, ok := event.ParseHex(e.Name())
-		if ok {
-			_, err = h.store.GetRecord(ctx, fileKind, "", id)
-		}
-		switch {
-		case errors.Is(err, store.ErrCorrupt):
-			h.log.Error("a stored file's record is damaged, so its content stays where it is", "file", id, "error", err)
-			err = nil
-		case !ok || errors.Is(err, store.ErrNotFound):
-			err = os.RemoveAll(filepath.Join(h.files.dir, "pending", e.Name()))
-		case err == nil:
-			err = h.files.place(id)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // receive writes from into the pending content of id and syncs it. What was booked
@@ -180,27 +137,6 @@ func (h *Host) receive(ctx context.Context, owner string, id event.ID, from io.R
 
 func (h *Host) mostFiles() holding {
 	return holding{h.cfg.limits.MaxFiles, h.cfg.limits.MaxFilesBytes}
-}
-
-// place moves a pending content to where it belongs.
-func (r *fileRoom) place(id event.ID) error {
-	to := r.path(id)
-	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-		return err
-	}
-	if err := os.Rename(r.pending(id), to); err != nil {
-		return err
-	}
-	return errors.Join(syncDir(filepath.Dir(to)), syncDir(r.dir))
-}
-
-// syncDir makes the names in a directory durable.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
 
 func contentFailure(err error) error {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/spec"
@@ -38,18 +37,13 @@ func (h *Host) PutFile(ctx context.Context, owner string, f spec.File, content i
 	if f.Bytes, err = h.receive(ctx, owner, f.ID, content); err != nil {
 		return nil, err
 	}
-	if err := syncDir(filepath.Join(h.files.dir, "pending")); err != nil {
-		return nil, contentFailure(err)
-	}
 	body, err := json.Marshal(&f)
 	if err != nil {
 		return nil, event.Fail(event.InvalidRequest, "the file cannot be stored: "+err.Error())
 	}
-	if err := h.store.PutRecord(ctx, &store.Record{Kind: fileKind, ID: f.ID, Owner: owner, Name: f.Name, Created: f.Created, Body: body}); err != nil {
-		return nil, storeFailure(err)
-	}
-	if err := h.files.place(f.ID); err != nil {
-		return nil, errors.Join(contentFailure(err), h.store.DeleteRecord(context.WithoutCancel(ctx), fileKind, owner, f.ID))
+	rec := &store.Record{Kind: fileKind, ID: f.ID, Owner: owner, Name: f.Name, Created: f.Created, Body: body}
+	if err := h.keep(ctx, &h.files.contents, rec); err != nil {
+		return nil, err
 	}
 	return &f, nil
 }
@@ -140,19 +134,10 @@ func (h *Host) OpenFile(ctx context.Context, owner string, id event.ID) (*spec.F
 		}
 		_ = content.Close()
 	}
-	if errors.Is(err, os.ErrNotExist) && h.beingRemoved(id) {
+	if errors.Is(err, os.ErrNotExist) && h.beingRemoved(&h.files.contents, id) {
 		return nil, nil, noSuchFile()
 	}
 	return nil, nil, damagedFile(id, err)
-}
-
-// beingRemoved says that a content is not where it belongs for a good reason.
-func (h *Host) beingRemoved(id event.ID) bool {
-	if _, err := os.Stat(h.files.pending(id)); err == nil {
-		return true
-	}
-	_, err := h.store.GetRecord(context.Background(), fileKind, "", id)
-	return errors.Is(err, store.ErrNotFound)
 }
 
 // DeleteFile removes a stored file and its content.
@@ -161,23 +146,12 @@ func (h *Host) DeleteFile(ctx context.Context, owner string, id event.ID) error 
 	if err != nil {
 		return err
 	}
-	// A content that is missing, or is being removed by another call, is no reason
-	// to keep the record.
-	if err := os.Rename(h.files.path(id), h.files.pending(id)); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return contentFailure(err)
-	}
-	err = h.store.DeleteRecord(ctx, fileKind, owner, id)
-	switch {
+	switch err := h.discard(ctx, &h.files.contents, owner, id); {
 	case errors.Is(err, store.ErrNotFound):
 		return noSuchFile()
-	case errors.Is(err, store.ErrFailed):
-		return storeFailure(err) // the next start knows whether the record is there
 	case err != nil:
-		return errors.Join(storeFailure(err), h.files.place(id))
+		return err
 	}
 	h.files.give(f.Owner, holding{1, f.Bytes})
-	if err := os.Remove(h.files.pending(id)); err != nil && !errors.Is(err, os.ErrNotExist) {
-		h.log.Warn("a deleted file's content could not be removed; the next start tries again", "file", id, "error", err)
-	}
 	return nil
 }

@@ -32,6 +32,7 @@ type Host struct {
 	redactors redactors
 	files     fileRoom
 	endpoint  *endpoint.Server
+	artifacts artifactRoom
 
 	system     *actor.ActorSystem
 	root       *actor.RootContext
@@ -97,7 +98,7 @@ func (h *Host) Start(ctx context.Context) error {
 	if h.store == nil {
 		h.store = memory.New()
 	}
-	if err := h.openFiles(ctx); err != nil {
+	if err := errors.Join(h.openFiles(ctx), h.openArtifacts(ctx)); err != nil {
 		return err
 	}
 	if h.store.Uncertain() {

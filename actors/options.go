@@ -39,6 +39,10 @@ type Limits struct {
 	MaxFileBytes        int64         // 10 MiB of one stored file
 	MaxFilesBytes       int64         // 256 MiB of one principal's stored files
 	MaxFiles            int           // 10,000 stored files of one principal
+	MaxArtifactBytes    int64         // 10 MiB of one artifact
+	MaxArtifactsBytes   int64         // 256 MiB of one session's artifacts
+	MaxArtifacts        int           // 1,000 artifacts of one session
+	PublishTimeout      time.Duration // 10 s for the artifacts of one turn
 }
 
 func (l Limits) withDefaults() Limits {
@@ -65,6 +69,10 @@ func (l Limits) withDefaults() Limits {
 	def(&l.MaxFileBytes, 10<<20)
 	def(&l.MaxFilesBytes, 256<<20)
 	def(&l.MaxFiles, 10_000)
+	def(&l.MaxArtifactBytes, 10<<20)
+	def(&l.MaxArtifactsBytes, 256<<20)
+	def(&l.MaxArtifacts, 1_000)
+	def(&l.PublishTimeout, 10*time.Second)
 	return l
 }
 

@@ -40,7 +40,10 @@ func (s *session) erase(c actor.Context) {
 	s.ring.close(io.EOF)
 	self, host, id, ws := c.Self(), s.host, s.id, s.state.Settings()
 	host.work.Go(func() {
-		err := host.store.Remove(context.Background(), id)
+		err := host.removeArtifacts(context.Background(), id) // first: they are found by the session
+		if err == nil {
+			err = host.store.Remove(context.Background(), id)
+		}
 		if err == nil {
 			host.removeWorkspace(ws)
 		}

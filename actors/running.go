@@ -155,6 +155,10 @@ func (s *session) settle(g *group, id event.ID, end *event.End) {
 		s.add(g, event.Event{Kind: event.ItemDone, Turn: id, Item: it.ID, Body: &cut})
 	}
 	s.end(g, event.Event{Kind: event.TurnEnded, Turn: id}, end)
+	if t.Status == fold.Running {
+		host := s.host
+		host.work.Go(func() { host.disown(id) })
+	}
 }
 
 // end folds a turn's last event, and at once that it is forgotten if somebody

@@ -10,7 +10,7 @@ import (
 )
 
 // rooms are the directories that the host keeps for itself in its state directory.
-var rooms = []string{"turns", "workspaces", "homes"}
+var rooms = []string{"turns", "workspaces", "homes", "files", "artifacts"}
 
 // openState makes the state directory and reads its identity, which marks the
 // processes that belong to it.

@@ -70,6 +70,10 @@ type turnActor struct {
 	refused   *event.Failure
 	// held is what the process said while the turn waits.
 	held []any
+
+	began    time.Time
+	reported []string    // files that the CLI says it wrote
+	end      *publishing // once it is there
 }
 
 func newTurn(h *Host, session *actor.PID, ses *fold.Session, t *fold.Turn) *turnActor {
@@ -80,7 +84,7 @@ func (t *turnActor) Receive(c actor.Context) {
 	switch m := c.Message().(type) {
 	case *actor.Started:
 		self, root := c.Self(), t.host.root
-		t.core = turn.New(t.config())
+		t.core, t.began = turn.New(t.config()), t.host.now()
 		t.step(c, turn.Start{}, func(err error) { root.Send(self, &stored{err}) })
 	case *actor.Stopping:
 		t.clear()
@@ -118,6 +122,12 @@ func (t *turnActor) Receive(c actor.Context) {
 		t.step(c, turn.Resumed{}, nil)
 	case *gone:
 		t.step(c, turn.Gone{}, nil)
+	case *artifactsKept:
+		t.kept(c, m.notes)
+	case *artifactsLate:
+		if t.end != nil && t.end.patience.is(m.gen) {
+			t.kept(c, []string{"the turn's files were not published: the workspace did not answer in time"})
+		}
 	case *timerUp:
 		if t.timers[m.timer].is(m.gen) {
 			t.step(c, turn.Elapsed{Timer: m.timer}, nil)
@@ -221,8 +231,18 @@ func (t *turnActor) emit(c actor.Context, events []event.Event, release func(err
 		release = func(error) {}
 	}
 	own := append(make([]event.Event, 0, len(events)), events...)
-	c.Send(t.session, &turnEvents{turn: t.turn.ID, events: own, release: release, answers: t.answering})
+	t.reports(own)
+	m := &turnEvents{turn: t.turn.ID, events: own, release: release, answers: t.answering}
 	t.answering = nil
+	if last := len(own) - 1; t.publishes(&own[last]) {
+		if last > 0 {
+			m.events, m.release = own[:last:last], func(error) {}
+			c.Send(t.session, m)
+		}
+		t.publish(c, own[last], release)
+		return
+	}
+	c.Send(t.session, m)
 }
 
 // prepare makes directories and files in a goroutine that answers with prepared.
@@ -288,6 +308,10 @@ func (t *turnActor) finish(c actor.Context) {
 	if t.over {
 		return
 	}
+	if t.end != nil && t.end.release != nil {
+		t.end.finished = true
+		return
+	}
 	t.over = true
 	t.dispose()
 	c.Send(t.session, &turnFinished{t.turn.ID})
@@ -296,6 +320,7 @@ func (t *turnActor) finish(c actor.Context) {
 
 func (t *turnActor) clear() {
 	t.over = true
+	t.end.stop()
 	for i := range t.timers {
 		t.timers[i].stop()
 	}

@@ -69,6 +69,7 @@ const (
 	CallUnknown           Code = "tool_call_not_found"
 	CallAnsweredAlready   Code = "tool_call_already_answered"
 	FunctionsUnsupported  Code = "agents.functions_unsupported"
+	ArtifactNotFound      Code = "artifact_not_found"
 )
 
 // Failure is an error that crosses a boundary: fit for a stranger, with a

@@ -26,6 +26,7 @@ const (
 	PrefixFile         = "file-"
 	PrefixCall         = "call_"
 	PrefixSubagent     = "subagent_"
+	PrefixArtifact     = "art_"
 )
 
 // NewID returns a random ID from crypto/rand, which never fails on the

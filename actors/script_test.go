@@ -19,9 +19,10 @@ import (
 // script is an adapter whose CLI is the prompt itself, run by sh. What it prints
 // is text, but for lines that begin with "#": "#final" and "#tentative" are
 // terminal lines, "#session ID" names the native session, "#tool NAME" opens a
-// command and "#tooldone NAME" closes it; "#sub NAME [OF]" sets a subagent to work,
-// one of the subagent OF, "#of NAME TEXT" is said by it, and "#subdone NAME [OF]"
-// ends it. The fields change what a test is about.
+// command and "#tooldone NAME" closes it, "#wrote PATH" tells of a written file.
+// "#sub NAME [OF]" sets a subagent to work, one of the subagent OF, "#of NAME TEXT"
+// is said by it, and "#subdone NAME [OF]" ends it. The fields change what a test is
+// about.
 type script struct {
 	name       string // "script" when empty
 	binary     string // "sh" when empty
@@ -91,6 +92,10 @@ func (p *scriptParser) Feed(line []byte, out *agent.Batch) {
 		}})
 	case "#session":
 		out.Add(agent.Fact{Kind: agent.FactSession, Text: string(rest)})
+	case "#wrote":
+		out.Add(agent.Fact{Kind: agent.FactDone, Key: string(rest), Item: &event.Item{
+			Type: event.FileChange, Status: event.Done, Changes: []event.Change{{Path: string(rest), Kind: "update"}},
+		}})
 	case "#tool":
 		out.Add(agent.Fact{Kind: agent.FactStart, Key: string(rest), Item: &event.Item{Type: event.Command, Command: string(rest)}})
 	case "#tooldone":

@@ -10,7 +10,7 @@
 //   - only regular files with one name are copied: no links, devices, FIFOs or
 //     sockets, and no file that also has a name elsewhere;
 //   - what a copy holds is what was hashed, and a file that changed while it was
-//     read is read again or left out.
+//     read, as far as its size and times tell, is read again or left out.
 //
 // What is left out is said in notes, for people. The package knows nothing of
 // sessions and imports the standard library and x/sys only.

@@ -42,9 +42,9 @@ type File struct {
 	Stamp string
 }
 
-// slack is how much a file may seem older than a turn that wrote it: the clocks of
-// file systems are coarse.
-const slack = 2 * time.Second
+// slack is how much a file may seem older than a turn that wrote it: the clock that
+// the kernel stamps files with goes by ticks.
+const slack = 100 * time.Millisecond
 
 // Name is the name of the n-th copy.
 func Name(n int) string { return strconv.Itoa(n) }

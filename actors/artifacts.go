@@ -21,6 +21,10 @@ import (
 // record has the turn's id and its session's as name; its content is a directory
 // with a file for each artifact. An artifact's id leads to its turn as an item's
 // does, so it is found without an index.
+//
+// Artifacts are a session's, not a turn's words: they stay when a turn is forgotten
+// (store:false, DELETE of a response), whose id stays in the session's list as
+// well. They go by themselves, or with their session.
 const artifactKind = "artifacts"
 
 // artifactRoom is where artifacts' contents lie.

@@ -70,7 +70,7 @@ func (l Limits) withDefaults() Limits {
 	def(&l.MaxFilesBytes, 256<<20)
 	def(&l.MaxFiles, 10_000)
 	def(&l.MaxArtifactBytes, 10<<20)
-	def(&l.MaxArtifactsBytes, 256<<20)
+	def(&l.MaxArtifactsBytes, max(256<<20, l.MaxArtifactBytes))
 	def(&l.MaxArtifacts, 1_000)
 	def(&l.PublishTimeout, 10*time.Second)
 	return l
@@ -147,8 +147,8 @@ func WithLimits(l Limits) Option { return func(c *config) { c.limits = l } }
 // WithLogger sets where the Host logs. Default: nowhere.
 func WithLogger(l *slog.Logger) Option { return func(c *config) { c.logger = l } }
 
-// WithStateDir sets the directory of private workspaces, homes and turn files;
-// required. It is made with mode 0700.
+// WithStateDir sets the directory of private workspaces, homes, turn files, stored
+// files and artifacts; required. It is made with mode 0700.
 func WithStateDir(dir string) Option { return func(c *config) { c.stateDir = dir } }
 
 // WithToolsDirs sets the directories searched for CLIs before PATH.

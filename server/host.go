@@ -43,6 +43,7 @@ type handlers struct {
 	sendEvent, streamEvents, listItems, listTurns, getTurn, listTurnItems       call.Handler
 	listSubagents, getSubagent, listSubagentItems                               call.Handler
 	listSubagentTurns, getSubagentTurn, listSubagentTurnItems                   call.Handler
+	listArtifacts, getArtifact, downloadArtifact, deleteArtifact                call.Handler
 	createResponse, getResponse, deleteResponse, cancelResponse, listInputItems call.Handler
 	listModels, getModel                                                        call.Handler
 	createFile, listFiles, getFile, downloadFile, deleteFile                    call.Handler
@@ -58,6 +59,7 @@ func wireHandlers(h Host, c *Config) *handlers {
 		sendEvent: a.SendEvents, streamEvents: a.StreamEvents, listItems: a.ListItems, listTurns: a.ListTurns, getTurn: a.GetTurn, listTurnItems: a.ListTurnItems,
 		listSubagents: a.ListSubagents, getSubagent: a.GetSubagent, listSubagentItems: a.ListSubagentItems,
 		listSubagentTurns: a.ListSubagentTurns, getSubagentTurn: a.GetSubagentTurn, listSubagentTurnItems: a.ListSubagentTurnItems,
+		listArtifacts: a.ListArtifacts, getArtifact: a.GetArtifact, downloadArtifact: a.DownloadArtifact, deleteArtifact: a.DeleteArtifact,
 		createResponse: r.Create, getResponse: r.Retrieve, deleteResponse: r.Delete, cancelResponse: r.Cancel, listInputItems: r.InputItems,
 		listModels: r.ModelsList, getModel: r.ModelsRetrieve,
 		createFile: f.Create, listFiles: f.List, getFile: f.Retrieve, downloadFile: f.Content, deleteFile: f.Delete,

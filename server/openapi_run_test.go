@@ -207,6 +207,21 @@ func TestAnswersOfARunAreAsDocumented(t *testing.T) {
 	r.call("agents.sessions.get_subagent_turn", 200, theirs+"/turns/"+turn, "")
 	r.call("agents.sessions.list_subagent_turn_items", 200, theirs+"/turns/"+turn+"/items", "")
 	r.call("agents.sessions.get_subagent", 404, at+"/subagents/x", "")
+	r.call("agents.sessions.send_event", 202, at+"/events", `{"input":"mkdir outputs; echo hi >outputs/a.txt"}`)
+	r.call("agents.sessions.stream_events", 200, at+"/events?close_on_idle=true&after=evt_0000000000000001", "")
+	made := r.call("agents.sessions.list_artifacts", 200, at+"/artifacts?environment_id=", "")
+	list, _ = made.json["data"].([]any)
+	if len(list) != 1 {
+		t.Fatalf("artifacts: %s", made.body)
+	}
+	first, _ = list[0].(map[string]any)
+	artifact, _ := first["id"].(string)
+	r.call("agents.sessions.get_artifact", 200, at+"/artifacts/"+artifact, "")
+	if a := r.call("agents.sessions.download_artifact", 200, at+"/artifacts/"+artifact+"/content", ""); a.body != "hi\n" {
+		t.Errorf("content %q", a.body)
+	}
+	r.call("agents.sessions.delete_artifact", 200, at+"/artifacts/"+artifact, "")
+	r.call("agents.sessions.get_artifact", 404, at+"/artifacts/"+artifact, "")
 	r.call("agents.sessions.delete", 200, at, "")
 	r.call("agents.definitions.delete", 200, agents+"/"+one, "")
 

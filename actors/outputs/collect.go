@@ -147,11 +147,11 @@ func (c *collector) take(d *dir, at []string, reported bool) error {
 	if err != nil {
 		return nil // removed meanwhile
 	}
-	if why := about.unfit(); why != "" {
-		c.leave(at, "%s", why)
+	if !reported && c.old(path, about) {
 		return nil
 	}
-	if !reported && c.old(path, about) {
+	if why := about.unfit(); why != "" {
+		c.leave(at, "%s", why)
 		return nil
 	}
 	switch {

@@ -45,6 +45,7 @@ func options(cfg *config.Config, log *slog.Logger, stateDir string, runtimes []a
 			JournalMaxBytes:     int64(l.JournalMaxBytes),
 			MaxFileBytes:        int64(cfg.MaxFileBytes),
 			MinAvailableMemory:  max(uint64(l.MinAvailableMemory), 1), // 0 would be the default, not off
+			MaxArtifactBytes:    int64(cfg.MaxArtifactBytes),
 		}),
 	}
 	for _, t := range cfg.Auth.Tokens {

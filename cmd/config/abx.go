@@ -22,7 +22,6 @@ var abxUnbuilt = map[string]string{
 	"ABX_SERVER_POLICY_FILE":        "",
 	"ABX_AGENTS_ALLOW_INSTALL":      "0",
 	"ABX_AGENTS_MAX_VAULTS":         "100",
-	"ABX_AGENTS_MAX_ARTIFACT_BYTES": "10485760",
 	"ABX_AGENTS_ALLOW_PRIVATE_URLS": "0",
 	"ABX_AGENTS_WEBHOOK_ALLOW_HTTP": "0",
 	"ABX_AGENTS_TRACES":             "0",
@@ -33,7 +32,7 @@ var abxUnbuilt = map[string]string{
 var abxRead = []string{
 	"ABX_SERVER_TOKEN", "ABX_SERVER_ENABLED_GROUPS", "ABX_AGENTS_PERSIST", "ABX_AGENTS_CONFIG",
 	"ABX_AGENTS_LOCK_DEFINITIONS", "ABX_AGENTS_ALLOW_COMMAND", "ABX_AGENTS_PASSTHROUGH_ENV",
-	"ABX_LLM_BASE_URL", "ABX_LLM_API_KEY", "ABX_AGENTS_MAX_FILE_BYTES",
+	"ABX_LLM_BASE_URL", "ABX_LLM_API_KEY", "ABX_AGENTS_MAX_FILE_BYTES", "ABX_AGENTS_MAX_ARTIFACT_BYTES",
 }
 
 // abxElsewhere are names of a server that can run beside us.
@@ -73,7 +72,8 @@ func (l *loader) abx() {
 			l.origins["agents."+key+".passthrough_env"] = origin{source: "variable ABX_AGENTS_PASSTHROUGH_ENV"}
 		}
 	}
-	l.abxFiles()
+	l.abxSize("ABX_AGENTS_MAX_FILE_BYTES", &l.cfg.MaxFileBytes)
+	l.abxSize("ABX_AGENTS_MAX_ARTIFACT_BYTES", &l.cfg.MaxArtifactBytes)
 	l.abxAgents()
 	l.abxUnknown()
 }
@@ -130,9 +130,8 @@ func (l *loader) abxSwitch(name string, apply func(bool)) {
 	}
 }
 
-// abxFiles reads the largest file that is kept.
-func (l *loader) abxFiles() {
-	const name = "ABX_AGENTS_MAX_FILE_BYTES"
+// abxSize reads a bound in bytes.
+func (l *loader) abxSize(name string, size *Size) {
 	raw := l.env[name]
 	if raw == "" {
 		return
@@ -142,7 +141,7 @@ func (l *loader) abxFiles() {
 		l.problems.add(Problem{Source: "variable " + name, Value: raw, What: "is no size", Remedy: "write a number of bytes, such as 10485760"})
 		return
 	}
-	l.cfg.MaxFileBytes = n
+	*size = n
 }
 
 // abxAgents reads the agents file of existing deployments.

@@ -32,6 +32,9 @@ type Config struct {
 	// MaxFileBytes is the largest file of /v1/files, 0 for the host's own bound; only
 	// ABX_AGENTS_MAX_FILE_BYTES sets it.
 	MaxFileBytes Size `yaml:"-"`
+	// MaxArtifactBytes is the largest file that is published as an artifact, 0 for
+	// the host's own bound; only ABX_AGENTS_MAX_ARTIFACT_BYTES sets it.
+	MaxArtifactBytes Size `yaml:"-"`
 	// File is the file that was read, "" without one.
 	File string `yaml:"-"`
 

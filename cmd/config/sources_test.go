@@ -144,6 +144,18 @@ func TestLargestFileOfExistingDeployments(t *testing.T) {
 	}
 }
 
+func TestLargestArtifactOfExistingDeployments(t *testing.T) {
+	t.Parallel()
+	const name = "ABX_AGENTS_MAX_ARTIFACT_BYTES"
+	c, warnings, err := load(t, "", nil, name+"=52428800")
+	if err != nil || c.MaxArtifactBytes != 50<<20 || c.MaxFileBytes != 0 || len(warnings) != 0 {
+		t.Errorf("%d %v %v", c.MaxArtifactBytes, warnings, err)
+	}
+	if _, _, err := load(t, "", nil, name+"=0"); err == nil || !strings.Contains(err.Error(), name) {
+		t.Errorf("none: %v", err)
+	}
+}
+
 func TestAgentsFileOfExistingDeployments(t *testing.T) {
 	t.Parallel()
 	c := good(t, "", nil, "ABX_AGENTS_CONFIG=testdata/reference.json")

@@ -36,6 +36,7 @@ var rooms = []room{
 	{"actors/redact", []string{"actors/event", "actors/spec"}},
 	{"actors/store", []string{"actors/event", "actors/spec", "actors/store"}},
 	{"actors/process", []string{"actors/process"}},
+	{"actors/outputs", nil},
 	{"actors", []string{"actors"}},
 	{"adapters", []string{"actors/agent", "actors/event", "actors/spec", "adapters"}},
 	{"wires", []string{"actors/event", "actors/spec", "actors/fold", "actors/policy", "wires"}},

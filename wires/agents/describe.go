@@ -2,6 +2,7 @@ package agents
 
 import (
 	"github.com/agenthost/agenthost/wires/call"
+	"github.com/agenthost/agenthost/wires/files"
 	"github.com/agenthost/agenthost/wires/openapi"
 )
 
@@ -9,6 +10,11 @@ type sessionsQuery struct {
 	call.PageQuery
 	AgentID  string            `json:"agent_id"`
 	Metadata map[string]string `json:"metadata" doc:"metadata[name]=value"`
+}
+
+type artifactsQuery struct {
+	call.PageQuery
+	EnvironmentID string `json:"environment_id" doc:"only what was made there"`
 }
 
 type streamQuery struct {
@@ -72,5 +78,11 @@ func Operations() map[string]openapi.Operation {
 		"agents.sessions.list_subagent_turns":      {Summary: "List a subagent's turns: it has one.", Query: call.PageQuery{}, Answer: pageOf("Turn", turnWire{})},
 		"agents.sessions.get_subagent_turn":        {Summary: "Read a subagent's turn.", Answer: turnWire{}},
 		"agents.sessions.list_subagent_turn_items": {Summary: "List the items of a subagent's turn.", Query: call.PageQuery{}, Answer: pageOf("Item", items()...)},
+		"agents.sessions.list_artifacts":           {Summary: "List the files that a session's completed turns published.", Query: artifactsQuery{}, Answer: pageOf("Artifact", artifactObject{})},
+		"agents.sessions.get_artifact":             {Summary: "Read what is known of an artifact.", Answer: artifactObject{}},
+		"agents.sessions.delete_artifact":          {Summary: "Delete an artifact; the file in the workspace stays.", Answer: deletionOf("Artifact", "agent.session.artifact.deleted")},
+		"agents.sessions.download_artifact": {
+			Summary: "Read an artifact's content, or a range of it.", Headers: files.ContentHeaders{}, Text: files.ContentType,
+		},
 	}
 }

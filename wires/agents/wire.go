@@ -2,6 +2,7 @@ package agents
 
 import (
 	"context"
+	"io"
 	"time"
 
 	"github.com/agenthost/agenthost/actors/event"
@@ -30,6 +31,11 @@ type Engine interface {
 	// Subscribe reads a session's events after the given number; 0 is all of them,
 	// -1 only those to come. CursorNotFound for a number that was never given.
 	Subscribe(ctx context.Context, owner string, session event.ID, after int64) (call.Stream, error)
+	// Artifacts lists by publication; the zero environment is any.
+	Artifacts(ctx context.Context, owner string, session, environment event.ID, p spec.Page) ([]*spec.Artifact, bool, error)
+	Artifact(ctx context.Context, owner string, session, id event.ID) (*spec.Artifact, error)
+	OpenArtifact(ctx context.Context, owner string, session, id event.ID) (*spec.Artifact, io.ReadSeekCloser, error)
+	DeleteArtifact(ctx context.Context, owner string, session, id event.ID) error
 	SaveAgent(ctx context.Context, owner string, a *spec.Agent) error
 	Agent(ctx context.Context, owner string, id event.ID) (*spec.Agent, error)
 	Agents(ctx context.Context, owner string, p spec.Page) ([]*spec.Agent, bool, error)

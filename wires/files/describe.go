@@ -26,9 +26,11 @@ type listQuery struct {
 	Purpose string `json:"purpose"`
 }
 
-type contentHeaders struct {
-	Range   string `json:"Range" doc:"one range of bytes, answered with 206"`
-	IfRange string `json:"If-Range" doc:"the ETag of an earlier answer"`
+// ContentHeaders describes what Send reads.
+type ContentHeaders struct {
+	Range       string `json:"Range" doc:"one range of bytes, answered with 206"`
+	IfRange     string `json:"If-Range" doc:"the ETag of an earlier answer"`
+	IfNoneMatch string `json:"If-None-Match" doc:"ETags of earlier answers; 304 when one still holds"`
 }
 
 // Operations describes this wire's handlers by the ids of their operations.
@@ -37,7 +39,7 @@ func Operations() map[string]openapi.Operation {
 		"agents.files.create":   {Summary: "Keep a file.", Body: jsonBody{}, Form: formBody{}, Answer: fileObject{}},
 		"agents.files.list":     {Summary: "List the caller's files.", Query: listQuery{}, Answer: list{}},
 		"agents.files.get":      {Summary: "Read what is known of a file.", Answer: fileObject{}},
-		"agents.files.download": {Summary: "Read a file's content, or a range of it.", Headers: contentHeaders{}, Text: "application/octet-stream"},
+		"agents.files.download": {Summary: "Read a file's content, or a range of it.", Headers: ContentHeaders{}, Text: ContentType},
 		"agents.files.delete":   {Summary: "Delete a file and its content.", Answer: deleted{}},
 	}
 }

@@ -227,6 +227,18 @@ func TestRangesOfAContent(t *testing.T) {
 			got.refused(http.StatusRequestedRangeNotSatisfiable, "range_not_satisfiable", "Range")
 		}
 	}
+	for _, c := range []struct {
+		have   string
+		status int
+	}{{tag, 304}, {"W/" + tag, 304}, {`"x", ` + tag, 304}, {"*", 304}, {`"x"`, 200}, {"", 200}} {
+		got := s.do("GET", "/files/"+id+"/content", "", "If-None-Match", c.have, "Range", "bytes=0-")
+		if c.status == 200 && got.status == 206 {
+			got.status = 200
+		}
+		if got.status != c.status || c.status == 304 && (got.raw != "" || got.header.Get("ETag") != tag || got.header.Get("Content-Range") != "") {
+			t.Errorf("If-None-Match %s: %d %q %v", c.have, got.status, got.raw, got.header)
+		}
+	}
 	empty := s.upload(`form-data; name="file"; filename="x"`, "").str("id")
 	if got := s.do("GET", "/files/"+empty+"/content", ""); got.status != 200 || got.raw != "" {
 		t.Errorf("empty: %d %q", got.status, got.raw)

@@ -10,15 +10,25 @@ import (
 	"github.com/agenthost/agenthost/wires/call"
 )
 
-// Send answers with content to be saved under name: all of it, or the one range
-// that the request asks for. tag is the content's identity; it stands for bytes
-// that never change. Content is closed when the answer is written.
+// ContentType is that of every content: what it is, is for its reader to judge.
+const ContentType = "application/octet-stream"
+
+// Send answers with content to be saved under the last element of name: all of it,
+// the one range that the request asks for, or nothing if the caller has it. tag is
+// the content's identity; it stands for bytes that never change. Content is closed
+// when the answer is written.
 func Send(c *call.Call, name, tag string, size int64, content io.ReadSeekCloser) {
 	from, to, code := int64(0), size, 200
 	h := &c.Ctx.Response.Header
 	tag = `"` + tag + `"`
 	h.Set("ETag", tag)
 	h.Set("Accept-Ranges", "bytes")
+	if named(c.Header("If-None-Match"), tag) {
+		_ = content.Close()
+		h.Set(apierr.HeaderRequestID, c.RequestID)
+		c.Ctx.Response.SetStatusCode(304)
+		return
+	}
 	if asked := c.Header("Range"); asked != "" && (c.Header("If-Range") == "" || c.Header("If-Range") == tag) {
 		first, last, ok := byteRange(asked, size)
 		switch {
@@ -38,9 +48,9 @@ func Send(c *call.Call, name, tag string, size int64, content io.ReadSeekCloser)
 		return
 	}
 	h.Set(apierr.HeaderRequestID, c.RequestID)
-	h.Set("Content-Disposition", disposition(name))
+	h.Set("Content-Disposition", disposition(plainName(name)))
 	h.Set("X-Content-Type-Options", "nosniff")
-	h.SetContentType("application/octet-stream")
+	h.SetContentType(ContentType)
 	c.Ctx.Response.SetStatusCode(code)
 	c.Ctx.Response.SetBodyStream(&window{io.LimitReader(content, to-from), content}, int(to-from))
 }
@@ -49,6 +59,17 @@ func Send(c *call.Call, name, tag string, size int64, content io.ReadSeekCloser)
 type window struct {
 	io.Reader
 	io.Closer
+}
+
+// named says that a list of ETags has tag, or all tags. A tag is a hash or an id and
+// holds no comma.
+func named(list, tag string) bool {
+	for one := range strings.SplitSeq(list, ",") {
+		if one = strings.TrimSpace(one); one == "*" || strings.TrimPrefix(one, "W/") == tag {
+			return true
+		}
+	}
+	return false
 }
 
 // byteRange reads a Range of one range, whose last byte is cut to the content. A

@@ -10,8 +10,11 @@ import (
 	"github.com/agenthost/agenthost/fakes/tools"
 )
 
-// artifactCases is how many artifacts.py has.
-const artifactCases = 9
+// artifactCases is how many artifacts.py and artifacts.mjs have.
+const (
+	artifactCases   = 9
+	artifactCasesJS = 2
+)
 
 // artifactRig is a server whose agent is the real Codex, each session in a private
 // workspace, with two principals.
@@ -41,21 +44,30 @@ func artifactRig(t *testing.T) (r *rig, otherToken string) {
 	return r, otherToken
 }
 
-// The official Python SDKs list, read and delete what the real Codex has written;
-// artifacts.py says what they expect.
-func TestArtifactsWithThePythonSDK(t *testing.T) {
+// The official SDKs list, read and delete what the real Codex has written;
+// artifacts.py and artifacts.mjs say what they expect.
+func TestArtifactsWithTheSDKs(t *testing.T) {
 	t.Parallel()
 	r, otherToken := artifactRig(t)
-	for _, version := range []string{"3.57.0", "3.51.0", "3.29.0"} {
-		python := tools.Need(t, "py-"+version+"/bin/python")
-		v := judged(t, r, r.URL, python, []string{"-B", "artifacts.py"}, "OTHER_API_KEY="+otherToken)
-		for name, why := range v.failed {
-			t.Errorf("%s: %s: %s", version, name, why)
+	play := func(who, program, script string, cases int, more ...string) {
+		t.Helper()
+		args := []string{script}
+		if strings.HasSuffix(script, ".py") {
+			args = []string{"-B", script}
 		}
-		if n := len(v.passed) + len(v.failed); n != artifactCases || v.total != artifactCases {
-			t.Errorf("%s: %d of %d cases were played, want %d: %s", version, n, v.total, artifactCases, v.errors)
+		v := judged(t, r, r.URL, program, args, more...)
+		for name, why := range v.failed {
+			t.Errorf("%s: %s: %s", who, name, why)
+		}
+		if n := len(v.passed) + len(v.failed); n != cases || v.total != cases {
+			t.Errorf("%s: %d of %d cases were played, want %d: %s", who, n, v.total, cases, v.errors)
 		}
 	}
+	for _, version := range []string{"3.57.0", "3.51.0", "3.29.0"} {
+		play("python "+version, tools.Need(t, "py-"+version+"/bin/python"), "artifacts.py", artifactCases, "OTHER_API_KEY="+otherToken)
+	}
+	node, sdk := javaScript(t)
+	play("javascript", node, "artifacts.mjs", artifactCasesJS, sdk)
 	if strings.Contains(r.Log(), "level=ERROR") {
 		t.Errorf("the server logged an error:\n%s", r.LogTail())
 	}

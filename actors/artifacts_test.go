@@ -405,7 +405,7 @@ func TestAWorkspaceThatDoesNotAnswerHoldsNoTurnForEver(t *testing.T) {
 	open()
 	follow(t, h, p.Session.ID, 0, ended(next.ID))
 	eventually(t, "what came too late is not kept", func() bool { return len(inRoom(t, dir)) == 0 })
-	if got := paths(listed(t, h, p.Session.ID)); strings.Contains(got, "outputs/a outputs/a") {
+	if got := paths(listed(t, h, p.Session.ID)); got != "" {
 		t.Errorf("listed %s", got)
 	}
 }

@@ -410,7 +410,7 @@ func TestSwapsLeakNothing(t *testing.T) {
 			o := p.order()
 			o.Reported = []string{"outputs/d/key"}
 			seen := 0
-			for n := 0; n < 400 || seen == 0 && n < 20_000; n++ {
+			for n := 0; n < 150 || seen == 0 && n < 20_000; n++ {
 				into := fmt.Sprintf("%s%d", p.into, n)
 				files, _, err := Collect(t.Context(), o, into)
 				p.must(err)
@@ -445,7 +445,7 @@ func TestTornFilesAreNotPublished(t *testing.T) {
 			_ = os.WriteFile(p.at("outputs/f"), []byte(a), 0o600)
 		}
 	})
-	for n := range 100 {
+	for n := range 30 {
 		into := fmt.Sprintf("%s%d", p.into, n)
 		files, notes, err := Collect(t.Context(), p.order(), into)
 		p.must(err)

@@ -1,6 +1,7 @@
 package outputs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,8 +12,8 @@ import (
 
 // Bounds of what is looked at, whatever is in a workspace.
 const (
-	maxEntries = 10_000
-	maxDepth   = 64
+	usualEntries = 10_000
+	maxDepth     = 64
 )
 
 // Collect copies what o asks for into the directory into, which it makes when there
@@ -20,7 +21,7 @@ const (
 // what was left out and why. After an error what was copied so far is good. The
 // copies are durable when the call returns, their names in into are not yet.
 func Collect(ctx context.Context, o *Order, into string) (files []File, notes []string, err error) {
-	c := &collector{ctx: ctx, order: o, into: into, seen: map[string]bool{}}
+	c := &collector{ctx: ctx, order: o, into: into, seen: map[string]bool{}, most: cmp.Or(o.MaxEntries, usualEntries)}
 	top, err := openTop(o.Workspace, !o.Private)
 	if missing(err) {
 		return nil, nil, nil
@@ -58,7 +59,8 @@ type collector struct {
 	seen    map[string]bool
 	files   []File
 	bytes   int64
-	entries int
+	entries int // looked at
+	most    int // of them
 	notes   notes
 }
 
@@ -102,7 +104,7 @@ func (c *collector) below(d *dir, way []string, name string) error {
 		return nil
 	}
 	defer in.close()
-	names, more, err := in.names(maxEntries - c.entries)
+	names, more, err := in.names(c.most - c.entries)
 	if err != nil && len(names) == 0 {
 		return nil // empty, or removed meanwhile
 	}
@@ -129,7 +131,7 @@ func (c *collector) below(d *dir, way []string, name string) error {
 		}
 	}
 	if more {
-		c.leave(way, "there are more than %d files and directories in %s", maxEntries, Dir)
+		c.leave(way, "there are more than %d files and directories in %s", c.most, Dir)
 		return errEnough
 	}
 	return nil

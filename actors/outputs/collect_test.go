@@ -257,10 +257,14 @@ func TestNotesAndEntriesAreBounded(t *testing.T) {
 	}
 	p.must(os.RemoveAll(p.at(Dir)))
 	p.must(os.Mkdir(p.at(Dir), 0o700))
-	for i := range maxEntries + 1 {
-		p.must(os.Mkdir(p.at(fmt.Sprintf("outputs/%05d", i)), 0o700))
+	for i := range 12 {
+		p.write(fmt.Sprintf("outputs/%02d/x", i), "x")
 	}
-	p.want(p.order(), []string{"there are more than 10000 files and directories"})
+	o := p.order()
+	o.MaxEntries = 16
+	if got, said := p.collect(o); len(got) != 4 || !strings.Contains(said, "there are more than 16 files and directories in outputs") {
+		t.Errorf("collected %q, notes:\n%s", got, said)
+	}
 }
 
 func TestOldAndKnownFilesStay(t *testing.T) {

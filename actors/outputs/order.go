@@ -26,9 +26,10 @@ type Order struct {
 	// never.
 	Published func(path, stamp string) bool
 
-	MaxFile  int64 // bytes of one file
-	MaxBytes int64 // of all
-	MaxFiles int
+	MaxFile    int64 // bytes of one file
+	MaxBytes   int64 // of all
+	MaxFiles   int
+	MaxEntries int // names looked at below Dir; 0 is 10,000
 }
 
 // File is a copy.

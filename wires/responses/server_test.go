@@ -87,7 +87,9 @@ func newClient(t *testing.T, engine *fakeEngine) *client {
 		defer close(served)
 		_ = srv.Serve(ln)
 	}()
-	transport := &http.Transport{}
+	// A stream's connection is closed behind it, which a request that was already
+	// under way on it would take for a broken answer.
+	transport := &http.Transport{DisableKeepAlives: true}
 	t.Cleanup(func() {
 		transport.CloseIdleConnections()
 		ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)

@@ -15,14 +15,18 @@ type (
 	open struct {
 		settings *spec.Session
 		input    *spec.NewInput
+		items    []*event.Item // posted into it before
 		key      *store.Key
 		reply    chan answer[*Posted]
 	}
 	post struct {
 		owner   string
 		actions []spec.Action
-		key     *store.Key
-		reply   chan answer[*Posted]
+		// joined are the settings with the agent that the first input brings to a
+		// session that has none.
+		joined *spec.Session
+		key    *store.Key
+		reply  chan answer[*Posted]
 	}
 )
 
@@ -40,6 +44,9 @@ func (s *session) create(c actor.Context, m *open) {
 	g.durable = true
 	posted := &Posted{}
 	s.add(g, event.Event{Kind: event.SessionCreated, Body: &event.Settings{JSON: raw}})
+	if len(m.items) > 0 {
+		s.note(g, m.items, posted)
+	}
 	var turn event.ID
 	if m.input != nil {
 		turn = s.accept(g, m.input, posted)
@@ -79,6 +86,7 @@ func (s *session) post(c actor.Context, m *post) {
 	for _, a := range m.actions {
 		switch {
 		case a.Input != nil:
+			s.join(g, m.joined)
 			turns = append(turns, s.accept(g, a.Input, posted))
 		case a.Cancel:
 			if t, ok := s.cancelTarget(); ok {
@@ -130,6 +138,11 @@ func (s *session) postable(m *post) error {
 		if a.Input == nil {
 			continue
 		}
+		if with, has := a.Input.Agent, s.state.Settings(); with != nil && has.Settled() {
+			if _, err := has.Agent.Continue(with); err != nil {
+				return err
+			}
+		}
 		if !first && !a.Input.After.IsZero() {
 			return notLatest() // the one before it will be
 		}
@@ -169,13 +182,14 @@ func (s *session) accept(g *group, in *spec.NewInput, posted *Posted) event.ID {
 		WasIdle: ses.Open == 0, Waiting: ses.Open > 0 || s.host.stats.full(s.host.cfg.limits.MaxConcurrentTurns),
 		Wire: in.Wire, Echo: in.Echo, Background: in.Background, Forget: in.Forget,
 	}
+	body.Before, _ = spec.Newest(in.Before)
 	for i, it := range in.Items {
 		own := *it
 		own.ID, own.Status, own.User, own.Type = event.ItemID(turn, uint32(i)), event.Done, true, event.Message
 		body.Items[i] = &own
 	}
-	if in.Overrides != nil {
-		body.Overrides, _ = json.Marshal(in.Overrides)
+	if o := s.overrides(in); o != nil {
+		body.Overrides, _ = json.Marshal(o)
 	}
 	v := s.add(g, event.Event{Kind: event.InputAccepted, Turn: turn, Body: body})
 	posted.Turns = append(posted.Turns, v.Turn)
@@ -185,6 +199,40 @@ func (s *session) accept(g *group, in *spec.NewInput, posted *Posted) event.ID {
 	}
 	s.record(g, v.Turn, store.TurnOpen)
 	return turn
+}
+
+// join gives the session the agent of its first input, if it has none.
+func (s *session) join(g *group, joined *spec.Session) {
+	now := s.state.Settings()
+	if joined == nil || now.Settled() {
+		return
+	}
+	next := *now
+	next.Agent, next.Environment = joined.Agent, joined.Environment
+	raw, err := json.Marshal(&next)
+	if err != nil {
+		panic(err) // the host has encoded these settings already
+	}
+	s.add(g, event.Event{Kind: event.SessionUpdated, Body: &event.Settings{JSON: raw}})
+	g.spec = raw
+}
+
+// overrides are the input's own, and the model of the agent it wished for where
+// another input was first to bring one.
+func (s *session) overrides(in *spec.NewInput) *spec.Overrides {
+	if in.Agent == nil {
+		return in.Overrides
+	}
+	model, err := s.state.Settings().Agent.Continue(in.Agent)
+	if err != nil || model == nil || in.Overrides != nil && in.Overrides.Model != nil {
+		return in.Overrides
+	}
+	o := spec.Overrides{}
+	if in.Overrides != nil {
+		o = *in.Overrides
+	}
+	o.Model = model
+	return &o
 }
 
 // enqueue puts a stored input into the fifo.

@@ -25,7 +25,7 @@ func (s *session) fallen(c actor.Context) {
 	switch m := c.Message().(type) {
 	case *passivate:
 		c.Stop(c.Self())
-	case *post, *update, *cancelTurn, *showTurn, *forgetTurn, *remove, *subscribe, *wake:
+	case *post, *update, *cancelTurn, *showTurn, *forgetTurn, *postItems, *removeItem, *remove, *subscribe, *wake:
 		c.Send(s.supervisor, &toSession{s.id, m})
 	case *turnEvents:
 		m.release(crash())

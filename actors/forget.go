@@ -1,7 +1,6 @@
 package actors
 
 import (
-	"context"
 	"time"
 
 	"github.com/agenthost/agenthost/actors/event"
@@ -10,21 +9,12 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// Messages of a session about removing a turn's items.
-type (
-	// forgetTurn is answered once the items are gone for good.
-	forgetTurn struct {
-		owner string
-		turn  event.ID
-		reply chan answer[struct{}]
-	}
-	// forgetLoaded brings the ended turn that is to be forgotten.
-	forgetLoaded struct {
-		turn  *fold.Turn
-		err   error
-		reply chan answer[struct{}]
-	}
-)
+// forgetTurn removes a turn's items. It is answered once they are gone for good.
+type forgetTurn struct {
+	owner string
+	turn  event.ID
+	reply chan answer[struct{}]
+}
 
 // forgetOne removes a turn's items; one that still runs is cancelled first.
 func (s *session) forgetOne(c actor.Context, m *forgetTurn) {
@@ -37,39 +27,13 @@ func (s *session) forgetOne(c actor.Context, m *forgetTurn) {
 		s.cancel(c, m.turn)
 		return
 	}
-	// Its end may be on the way to the store.
-	g := s.group(nil)
-	g.then = append(g.then, func(c actor.Context, err error) {
-		if err != nil {
-			m.reply <- answer[struct{}]{err: err}
-			return
+	s.amend(c, &amendment{turn: m.turn, reply: m.reply, change: func(g *group, t *fold.Turn) error {
+		if t.Forgotten {
+			return event.Fail(event.TurnNotFound, "there is no such turn")
 		}
-		s.readToForget(c, m)
-	})
-	s.flush(c)
-}
-
-func (s *session) readToForget(c actor.Context, m *forgetTurn) {
-	s.reading++
-	self, host, id := c.Self(), s.host, s.id
-	host.work.Go(func() {
-		t, err := host.loadTurn(context.Background(), id, m.turn)
-		host.root.Send(self, &forgetLoaded{turn: t, err: err, reply: m.reply})
-	})
-}
-
-func (s *session) forgetRead(c actor.Context, m *forgetLoaded) {
-	s.reading--
-	if m.err == nil && m.turn.Forgotten {
-		m.err = event.Fail(event.TurnNotFound, "there is no such turn")
-	}
-	if m.err != nil {
-		m.reply <- answer[struct{}]{err: m.err}
-		s.rest(c)
-		return
-	}
-	s.forgetIn(s.group(nil), m.turn, m.reply)
-	s.flush(c)
+		s.forgetIn(g, t)
+		return nil
+	}})
 }
 
 // forgetIn folds that an ended turn's items are removed. Readers that are there

@@ -114,7 +114,7 @@ func (h *Host) answered(ctx context.Context, owner string, rec *store.Key) (*Pos
 	}
 	p := &Posted{Session: *ses, Before: a.Before, Replayed: true, Turns: make([]*fold.Turn, 0, len(a.Turns))}
 	for _, id := range a.Turns {
-		t, err := h.Turn(ctx, owner, id)
+		t, err := h.turnOrNote(ctx, owner, id)
 		if err != nil {
 			return nil, err
 		}

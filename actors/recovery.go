@@ -114,6 +114,7 @@ func (s *session) break_(c actor.Context, err error) {
 	s.behavior.Become(s.broken)
 	s.answerRemovals(s.failure)
 	s.answerForgets(s.failure)
+	s.answerAmendments(s.failure)
 	s.retryDue = false
 	s.retry.arm(c, s.pause, func(gen int) any { return &retryUp{gen} })
 	s.pause = min(2*s.pause, maxPause)

@@ -18,9 +18,13 @@ func (s *session) refused(m any, err error) bool {
 		m.reply <- answer[*fold.Turn]{err: err}
 	case *forgetTurn:
 		m.reply <- answer[struct{}]{err: err}
-	case *forgetLoaded:
-		s.reading--
+	case *postItems:
+		m.reply <- answer[*Posted]{err: err}
+	case *removeItem:
 		m.reply <- answer[struct{}]{err: err}
+	case *amendLoaded:
+		s.reading--
+		s.answerAmendments(err)
 	case *remove:
 		m.reply <- answer[struct{}]{err: err}
 	case *subscribe:
@@ -44,6 +48,7 @@ func (s *session) abandon(err error) {
 	s.refuseWaiting(err)
 	s.answerRemovals(err)
 	s.answerForgets(err)
+	s.answerAmendments(err)
 	groups := s.next
 	if s.flight != nil {
 		groups = append([]*group{s.flight}, groups...)

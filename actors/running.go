@@ -66,6 +66,7 @@ func (s *session) start(c actor.Context, id event.ID) {
 		return
 	}
 	t.Settings = s.state.Settings() // an update since the acceptance counts
+	s.brief(t)
 	ses := s.state.Session()
 	self := c.Self()
 	pid := c.Spawn(s.host.props(func() actor.Actor { return newTurn(s.host, self, &ses, t) }))

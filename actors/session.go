@@ -50,6 +50,8 @@ type session struct {
 	asks   bool                                 // the supervisor knows of open questions
 	forget map[event.ID][]chan answer[struct{}] // open turns to forget at their end, and who asked
 	claims []claim
+	// amendments wait for their turn; the first is being done.
+	amendments []*amendment
 
 	// skipped is the number of the Skipped event that this actor began with. A reader
 	// may come with a cursor below it before it is stored.
@@ -178,8 +180,12 @@ func (s *session) serving(c actor.Context) {
 		s.show(c, m)
 	case *forgetTurn:
 		s.forgetOne(c, m)
-	case *forgetLoaded:
-		s.forgetRead(c, m)
+	case *postItems:
+		s.postItems(c, m)
+	case *removeItem:
+		s.removeItem(c, m)
+	case *amendLoaded:
+		s.amendRead(c, m)
 	case *subscribe:
 		s.subscribe(c, m)
 	case *remove:

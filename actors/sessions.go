@@ -31,7 +31,7 @@ func (h *Host) CreateSession(ctx context.Context, owner string, n *spec.NewSessi
 		done()
 		return nil, err
 	}
-	m := &open{settings: settings, input: n.Input, key: h.key(owner, n.Key), reply: make(chan answer[*Posted], 1)}
+	m := &open{settings: settings, input: n.Input, items: n.Items, key: h.key(owner, n.Key), reply: make(chan answer[*Posted], 1)}
 	h.root.Send(h.supervisor, &openSession{settings.ID, m})
 	return h.posted(ctx, m.reply, done)
 }
@@ -52,6 +52,10 @@ func (h *Host) newSettings(ctx context.Context, owner string, n *spec.NewSession
 		ID: event.NewID(), Owner: owner, Agent: n.Agent, Environment: n.Environment,
 		Metadata: n.Metadata, Created: h.now().UnixMilli(), Extra: n.Extra,
 	}
+	if n.Conversation {
+		settings.Agent, settings.Environment = spec.Agent{}, spec.Environment{}
+		return settings, nil
+	}
 	if settings.Agent.ID.IsZero() {
 		settings.Agent.ID = event.NewID()
 	}
@@ -61,44 +65,66 @@ func (h *Host) newSettings(ctx context.Context, owner string, n *spec.NewSession
 	return settings, h.admissible(settings, n.Input)
 }
 
+// joined are the settings of a session without an agent, with the one that its
+// first input brings.
+func (h *Host) joined(s *spec.Session, a *spec.Agent) (*spec.Session, error) {
+	if a == nil {
+		return nil, event.FailParam(event.AdapterRequired, "model", "this conversation has no agent yet; create a response in it first, with a model")
+	}
+	next := *s
+	next.Agent = *a
+	if next.Agent.ID.IsZero() {
+		next.Agent.ID = event.NewID()
+	}
+	return &next, h.place(&next)
+}
+
 // Post does a list of actions on a session, all or none.
 func (h *Host) Post(ctx context.Context, owner string, session event.ID, actions []spec.Action, key *spec.Key) (*Posted, error) {
 	done, earlier, err := h.keyed(ctx, owner, key)
 	if err != nil || earlier != nil {
 		return earlier, err
 	}
-	if err := h.postable(ctx, owner, session, actions); err != nil {
+	joined, err := h.postable(ctx, owner, session, actions)
+	if err != nil {
 		done()
 		return nil, err
 	}
-	m := &post{owner: owner, actions: actions, key: h.key(owner, key), reply: make(chan answer[*Posted], 1)}
+	m := &post{owner: owner, actions: actions, joined: joined, key: h.key(owner, key), reply: make(chan answer[*Posted], 1)}
 	h.root.Send(h.supervisor, &toSession{session, m})
 	return h.posted(ctx, m.reply, done)
 }
 
-// postable refuses what the session's agent cannot do.
-func (h *Host) postable(ctx context.Context, owner string, session event.ID, actions []spec.Action) error {
+// postable refuses what the session's agent cannot do. Of a session without one it
+// gives the settings that it will have.
+func (h *Host) postable(ctx context.Context, owner string, session event.ID, actions []spec.Action) (joined *spec.Session, err error) {
 	if err := h.accepting(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	settings, err := h.settings(ctx, owner, session)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, a := range actions {
 		if a.Answer != nil {
-			return h.answerable(ctx, owner, session, actions)
+			return nil, h.answerable(ctx, owner, session, actions)
 		}
 	}
 	for _, a := range actions {
 		if a.Input == nil {
 			continue
 		}
+		if !settings.Settled() {
+			if joined, err = h.joined(settings, a.Input.Agent); err != nil {
+				return nil, err
+			}
+			settings = joined
+		}
 		if err := h.admissible(settings, a.Input); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return joined, nil
 }
 
 // posted waits for a session's answer and then gives the request's key back. A
@@ -124,8 +150,8 @@ func (h *Host) posted(ctx context.Context, reply chan answer[*Posted], done func
 	}
 }
 
-// accepting refuses work that could not be served.
-func (h *Host) accepting(ctx context.Context) error {
+// changing refuses what would change a session while the host goes down.
+func (h *Host) changing(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -133,6 +159,14 @@ func (h *Host) accepting(ctx context.Context) error {
 		f := event.Fail(event.ShuttingDown, "the server is shutting down")
 		f.RetryAfter = 5
 		return f
+	}
+	return nil
+}
+
+// accepting refuses work that could not be served.
+func (h *Host) accepting(ctx context.Context) error {
+	if err := h.changing(ctx); err != nil {
+		return err
 	}
 	if h.stats.waiting.Load() >= int64(h.cfg.limits.MaxWaitingTurns) {
 		f := event.Fail(event.HostBusy, "as many turns wait as limits.max_waiting_turns allows")
@@ -171,8 +205,10 @@ func (h *Host) UpdateSession(ctx context.Context, owner string, id event.ID, u *
 	if err != nil {
 		return nil, err
 	}
-	if err := h.admissible(u.Apply(settings), nil); err != nil {
-		return nil, err
+	if settings.Settled() {
+		if err := h.admissible(u.Apply(settings), nil); err != nil {
+			return nil, err
+		}
 	}
 	m := &update{owner: owner, change: u, reply: make(chan answer[*fold.Session], 1)}
 	h.root.Send(h.supervisor, &toSession{id, m})
@@ -221,10 +257,10 @@ func (h *Host) Sessions(ctx context.Context, owner string, q spec.SessionQuery, 
 		return nil, false, err
 	}
 	f := store.SessionFilter{Owner: owner}
-	if !q.AgentID.IsZero() || len(q.Metadata) > 0 {
+	if !q.AgentID.IsZero() || len(q.Metadata) > 0 || q.Settled {
 		f.Match = func(rec *store.Session) bool {
 			set := new(spec.Session)
-			if json.Unmarshal(rec.Spec, set) != nil || !q.AgentID.IsZero() && set.Agent.ID != q.AgentID {
+			if json.Unmarshal(rec.Spec, set) != nil || !q.AgentID.IsZero() && set.Agent.ID != q.AgentID || q.Settled && !set.Settled() {
 				return false
 			}
 			for k, v := range q.Metadata {

@@ -210,7 +210,7 @@ func (r *replay) hide(ctx context.Context, ev *event.Event) error {
 	switch b := ev.Body.(type) {
 	case *event.Input:
 		in := *b
-		in.Items, in.Prompt, in.Echo, in.Overrides = nil, "", nil, nil
+		in.Items, in.Prompt, in.Before, in.Echo, in.Overrides = nil, "", nil, nil, nil
 		ev.Body = &in
 		return nil
 	case *event.Item:

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/fold"
@@ -14,12 +15,34 @@ import (
 
 // Turn reads a turn with its items, as far as it has come.
 func (h *Host) Turn(ctx context.Context, owner string, id event.ID) (*fold.Turn, error) {
+	if _, err := h.turnRecord(ctx, owner, id); err != nil {
+		return nil, err
+	}
+	return h.turnOrNote(ctx, owner, id)
+}
+
+// turnRecord is the record of a turn; a note is none.
+func (h *Host) turnRecord(ctx context.Context, owner string, id event.ID) (*store.Turn, error) {
 	if err := h.usable(); err != nil {
 		return nil, err
 	}
 	rec, err := h.store.Turn(ctx, owner, id)
+	if err == nil && rec.State == store.TurnNote {
+		err = store.ErrNotFound
+	}
 	if err != nil {
 		return nil, noTurn(err)
+	}
+	return rec, nil
+}
+
+func (h *Host) turnOrNote(ctx context.Context, owner string, id event.ID) (*fold.Turn, error) {
+	rec, err := h.store.Turn(ctx, owner, id)
+	if err != nil {
+		return nil, noTurn(err)
+	}
+	if rec.State == store.TurnNote {
+		return h.loadNote(ctx, rec)
 	}
 	if rec.State == store.TurnOpen {
 		m := &showTurn{owner: owner, turn: id, reply: make(chan answer[*fold.Turn], 1)}
@@ -61,9 +84,16 @@ func (h *Host) loadTurn(ctx context.Context, session, id event.ID) (*fold.Turn, 
 			return nil, err
 		}
 		for i := range b.Events {
-			if b.Events[i].Turn == id && b.Events[i].Kind == event.TurnEnded {
-				return b.View(i).Turn, nil
+			if b.Events[i].Turn != id || b.Events[i].Kind != event.TurnEnded {
+				continue
 			}
+			kept, err := turnOf(rec)
+			if err != nil {
+				return nil, err
+			}
+			t := *b.View(i).Turn
+			t.Removed = kept.Removed
+			return &t, nil
 		}
 	}
 	return nil, storeFailure(fmt.Errorf("%w: turn %s has no end in the journal", store.ErrCorrupt, id))
@@ -94,7 +124,7 @@ func (h *Host) Turns(ctx context.Context, owner string, session event.ID, p spec
 	if err != nil {
 		return nil, false, err
 	}
-	recs, more, err := h.store.Turns(ctx, session, p)
+	recs, more, err := h.turnRecords(ctx, session, p)
 	if err != nil {
 		return nil, false, cursorFailure(err)
 	}
@@ -115,16 +145,52 @@ func (h *Host) Turns(ctx context.Context, owner string, session event.ID, p spec
 	return out, more, nil
 }
 
+// turnRecords are a page of a session's turns without the notes among them.
+func (h *Host) turnRecords(ctx context.Context, session event.ID, p spec.Page) ([]*store.Turn, bool, error) {
+	var out []*store.Turn
+	at := p
+	if p.Limit > 0 {
+		at.Limit = p.Limit + 1
+	}
+	for {
+		recs, more, err := h.store.Turns(ctx, session, at)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, rec := range recs {
+			at.After = rec.ID
+			if rec.State == store.TurnNote {
+				continue
+			}
+			if p.Limit > 0 && len(out) == p.Limit {
+				return out, true, nil
+			}
+			out = append(out, rec)
+		}
+		if !more {
+			return out, false, nil
+		}
+	}
+}
+
 // TurnItems lists one turn's items, the caller's messages included.
 func (h *Host) TurnItems(ctx context.Context, owner string, session, turn event.ID, p spec.Page) ([]fold.ItemOf, bool, error) {
 	t, err := h.Turn(ctx, owner, turn)
 	if err != nil {
 		return nil, false, err
 	}
+	return itemsOf(t, session, p)
+}
+
+// itemsOf is a page of a turn's or a note's items. One that was removed is in no
+// page, but still a place to go on from.
+func itemsOf(t *fold.Turn, session event.ID, p spec.Page) ([]fold.ItemOf, bool, error) {
 	if t.Session != session {
 		return nil, false, event.Fail(event.TurnNotFound, "there is no such turn")
 	}
-	items := reversed(t.AllItems(), p.Desc)
+	whole := *t
+	whole.Removed = nil
+	items := reversed(whole.AllItems(), p.Desc)
 	if !p.After.IsZero() {
 		i := indexOf(items, p.After)
 		if i < 0 {
@@ -132,6 +198,7 @@ func (h *Host) TurnItems(ctx context.Context, owner string, session, turn event.
 		}
 		items = items[i+1:]
 	}
+	items = slices.DeleteFunc(items, func(i fold.ItemOf) bool { return slices.Contains(t.Removed, i.Item.ID) })
 	if p.Limit > 0 && len(items) > p.Limit {
 		return items[:p.Limit], true, nil
 	}
@@ -147,8 +214,17 @@ func indexOf(items []fold.ItemOf, id event.ID) int {
 	return -1
 }
 
-// Items lists all items of a session in the order of its turns.
+// Items lists the items of a session's turns in the order of the turns.
 func (h *Host) Items(ctx context.Context, owner string, session event.ID, p spec.Page) ([]fold.ItemOf, bool, error) {
+	return h.items(ctx, owner, session, p, false)
+}
+
+// items lists what Items does, and with notes those of notes.
+func (h *Host) items(ctx context.Context, owner string, session event.ID, p spec.Page, notes bool) ([]fold.ItemOf, bool, error) {
+	read := h.Turn
+	if notes {
+		read = h.turnOrNote
+	}
 	if err := h.usable(); err != nil {
 		return nil, false, err
 	}
@@ -160,7 +236,12 @@ func (h *Host) Items(ctx context.Context, owner string, session event.ID, p spec
 	if !p.After.IsZero() {
 		// The cursor's own turn first, from behind the cursor.
 		id := event.TurnOf(p.After)
-		rest, more, err := h.TurnItems(ctx, owner, session, id, p)
+		var rest []fold.ItemOf
+		var more bool
+		t, err := read(ctx, owner, id)
+		if err == nil {
+			rest, more, err = itemsOf(t, session, p)
+		}
 		if err != nil {
 			return nil, false, cursorFailure(store.ErrNotFound)
 		}
@@ -175,7 +256,11 @@ func (h *Host) Items(ctx context.Context, owner string, session event.ID, p spec
 			return nil, false, cursorFailure(err)
 		}
 		for _, rec := range recs {
-			t, err := h.Turn(ctx, owner, rec.ID)
+			turns.After = rec.ID
+			if rec.State == store.TurnNote && !notes {
+				continue
+			}
+			t, err := read(ctx, owner, rec.ID)
 			if err != nil {
 				return nil, false, err
 			}
@@ -183,7 +268,6 @@ func (h *Host) Items(ctx context.Context, owner string, session event.ID, p spec
 			if p.Limit > 0 && len(out) > p.Limit {
 				return out[:p.Limit], true, nil
 			}
-			turns.After = rec.ID
 		}
 		if !more {
 			return out, false, nil
@@ -194,12 +278,9 @@ func (h *Host) Items(ctx context.Context, owner string, session event.ID, p spec
 // CancelTurn asks for the end of a turn and returns it as it is now. A turn that
 // has ended is returned unchanged.
 func (h *Host) CancelTurn(ctx context.Context, owner string, id event.ID) (*fold.Turn, error) {
-	if err := h.usable(); err != nil {
-		return nil, err
-	}
-	rec, err := h.store.Turn(ctx, owner, id)
+	rec, err := h.turnRecord(ctx, owner, id)
 	if err != nil {
-		return nil, noTurn(err)
+		return nil, err
 	}
 	if rec.State == store.TurnOpen {
 		m := &cancelTurn{owner: owner, turn: id, reply: make(chan answer[*fold.Turn], 1)}
@@ -215,12 +296,9 @@ func (h *Host) CancelTurn(ctx context.Context, owner string, id event.ID) (*fold
 // ForgetTurn removes a turn's items from both wires; its id, status and usage
 // stay. A turn that has not ended is cancelled first.
 func (h *Host) ForgetTurn(ctx context.Context, owner string, id event.ID) error {
-	if err := h.usable(); err != nil {
-		return err
-	}
-	rec, err := h.store.Turn(ctx, owner, id)
+	rec, err := h.turnRecord(ctx, owner, id)
 	if err != nil {
-		return noTurn(err)
+		return err
 	}
 	if rec.State == store.TurnForgotten {
 		return event.Fail(event.TurnNotFound, "there is no such turn")

@@ -70,6 +70,17 @@ const (
 	SubagentStarted Kind = 25
 )
 
+// Kinds about what was put into a session without asking for a turn.
+const (
+	// ItemsPosted adds items without running anything. Its Turn is a note: an id of
+	// its own for the items' ids to lead to, which is no turn on either wire. Body:
+	// *Input with its items only.
+	ItemsPosted Kind = 22
+	// ItemRemoved takes an item of an ended turn or of a note out of every list.
+	// Turn and Item name it.
+	ItemRemoved Kind = 23
+)
+
 // Event is one fact about a session. Events of a session are numbered from 1
 // without gaps; only a Skipped event stands for more numbers than one. An Event
 // handed on is immutable.
@@ -129,6 +140,9 @@ type Input struct {
 	WasIdle bool `json:"was_idle,omitempty"`
 	// Overrides is the JSON of spec.Overrides, nil when the turn changes nothing.
 	Overrides []byte `json:"overrides,omitempty"`
+	// Before is what was said before the messages, a line an entry; Prompt contains
+	// it as its preface.
+	Before []string `json:"before,omitempty"`
 	// Wire is "responses" or "agents".
 	Wire string `json:"wire,omitempty"`
 	// Echo is a JSON object that the Responses wire gives back in its objects

@@ -70,6 +70,8 @@ const (
 	CallAnsweredAlready   Code = "tool_call_already_answered"
 	FunctionsUnsupported  Code = "agents.functions_unsupported"
 	ArtifactNotFound      Code = "artifact_not_found"
+	ItemNotFound          Code = "item_not_found"
+	ItemInUse             Code = "agents.item_in_use"
 )
 
 // Failure is an error that crosses a boundary: fit for a stranger, with a

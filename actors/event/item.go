@@ -1,5 +1,7 @@
 package event
 
+import "encoding/json"
+
 // ItemType says what an item is. The set is closed.
 type ItemType uint8
 
@@ -22,13 +24,17 @@ const (
 	ApprovalAnswer
 )
 
+// Foreign is an item that a caller posted in its own wire's shape (Raw); Text is
+// what an agent is told of it, "" for nothing.
+const Foreign ItemType = 12
+
 // Asks reports whether an item of this type asks something of the caller.
 func (t ItemType) Asks() bool { return t == FunctionCall || t == Approval }
 
 // String is the type's name in dumps.
 func (t ItemType) String() string {
 	names := [...]string{"", "message", "reasoning", "command", "file_change", "tool_call", "web_search", "subagent",
-		"function_call", "function_call_output", "approval", "approval_answer"}
+		"function_call", "function_call_output", "approval", "approval_answer", Foreign: "foreign"}
 	if int(t) < len(names) {
 		return names[t]
 	}
@@ -133,6 +139,10 @@ type Item struct {
 	// Parent is the Subagent item that this one is the work of; zero for the turn's
 	// own items.
 	Parent ID `json:"parent,omitzero"`
+	// Raw is a foreign item as it was posted, a JSON object without an id.
+	// Instructs says that it tells the agent how to work, in every turn behind it.
+	Raw       json.RawMessage `json:"raw,omitempty"`
+	Instructs bool            `json:"instructs,omitempty"`
 }
 
 // Part is one piece of a user message or of a function's output: a text or an

@@ -13,6 +13,7 @@ var kindNames = [...]string{
 	TurnEnded: "turn.ended", TurnForgotten: "turn.forgotten", Skipped: "skipped",
 	TurnWaiting: "turn.waiting", CallAnswered: "call.answered", LegStarted: "leg.started", TurnResumed: "turn.resumed",
 	SubagentItem: "subagent.item", SubagentStarted: "subagent.started",
+	ItemsPosted: "items.posted", ItemRemoved: "item.removed",
 }
 
 // Kinds lists the closed set in the order of the numbers, for tests that need one

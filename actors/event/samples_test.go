@@ -86,6 +86,11 @@ func samples() []Event {
 		{Kind: SubagentItem, Turn: sampleTurn, Item: ItemID(sampleTurn, 3), Step: 310, Body: &Item{
 			ID: ItemID(sampleTurn, 3), Type: Message, Status: Done, Text: "nothing there", Parent: ItemID(sampleTurn, 2),
 		}},
+		{Kind: ItemsPosted, Turn: sampleTurn, Body: &Input{Before: []string{"user: hi"}, Items: []*Item{{
+			ID: sampleItem, Type: Foreign, Status: Done, Text: "be brief", Instructs: true,
+			Raw: []byte(`{"type":"message","role":"developer","content":"be brief"}`),
+		}}}},
+		{Kind: ItemRemoved, Turn: sampleTurn, Item: sampleItem},
 	}
 	for i := range events {
 		events[i].Seq, events[i].At = int64(i+1), 1_796_000_000_000+int64(i)

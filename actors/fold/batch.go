@@ -134,6 +134,9 @@ func size(ev *event.Event) int {
 		n += len(b.JSON)
 	case *event.Input:
 		n += 192 + len(b.Prompt) + len(b.Overrides) + len(b.Echo)
+		for _, said := range b.Before {
+			n += 16 + len(said)
+		}
 		for _, it := range b.Items {
 			n += itemSize(it)
 		}
@@ -152,7 +155,7 @@ func size(ev *event.Event) int {
 
 func itemSize(it *event.Item) int {
 	n := 352 + len(it.Text) + len(it.Command) + len(it.Cwd) + len(it.Output) + len(it.Server) + len(it.Tool) +
-		len(it.Arguments) + len(it.Error) + len(it.Query) + len(it.URL) + len(it.Prompt)
+		len(it.Arguments) + len(it.Error) + len(it.Query) + len(it.URL) + len(it.Prompt) + len(it.Raw)
 	for i := range it.Parts {
 		n += 32 + len(it.Parts[i].Text) + len(it.Parts[i].ImageURL)
 	}

@@ -15,10 +15,11 @@ func (s *State) AtRest() bool { return len(s.open) == 0 }
 type checkpoint struct {
 	Session  *Session      `json:"session"`
 	Settings *spec.Session `json:"settings"`
+	Posted   *posted       `json:"posted,omitempty"`
 }
 
 // Checkpoint is the stored form of a state at rest, JSON of a few hundred bytes
-// and the settings. It is an error for a state with open turns, or without a
+// and the settings, and what was posted for the next turn to be told. It is an error for a state with open turns, or without a
 // session.
 func (s *State) Checkpoint() ([]byte, error) {
 	if !s.AtRest() {
@@ -27,7 +28,11 @@ func (s *State) Checkpoint() ([]byte, error) {
 	if s.session.Settings == nil {
 		return nil, errors.New("fold: checkpoint of no session")
 	}
-	return json.Marshal(checkpoint{&s.session, s.session.Settings})
+	c := checkpoint{Session: &s.session, Settings: s.session.Settings}
+	if !s.posted.empty() {
+		c.Posted = &s.posted
+	}
+	return json.Marshal(c)
 }
 
 // Restore reads a checkpoint: a state equal to the one that Checkpoint was asked
@@ -43,5 +48,8 @@ func Restore(b []byte) (*State, error) {
 		return nil, fmt.Errorf("fold: not a checkpoint of a session at rest (session %s)", s.session.ID)
 	}
 	s.session.Settings = c.Settings
+	if c.Posted != nil {
+		s.posted = *c.Posted
+	}
 	return s, nil
 }

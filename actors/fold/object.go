@@ -1,6 +1,8 @@
 package fold
 
 import (
+	"slices"
+
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/spec"
 )
@@ -16,7 +18,7 @@ type Session struct {
 	Settings   *spec.Session `json:"-"`
 	// Open counts queued and running turns; the session is idle at 0.
 	Open int `json:"open,omitempty"`
-	// Turns counts all turns ever accepted.
+	// Turns counts all turns ever accepted, and notes: it numbers both.
 	Turns int64 `json:"turns,omitempty"`
 	// Usage sums the ended turns that told theirs; nil when none did.
 	Usage *event.Usage `json:"usage,omitempty"`
@@ -109,6 +111,12 @@ type Turn struct {
 	Previous event.ID `json:"previous,omitzero"`
 	// Forgotten says that its items were removed.
 	Forgotten bool `json:"forgotten,omitempty"`
+	// Note says that it is no turn but what was posted at once without asking for one:
+	// completed from the start, its items in Input.
+	Note bool `json:"note,omitempty"`
+	// Removed are items that were taken out one by one. The turn's own objects still
+	// tell them, lists do not.
+	Removed []event.ID `json:"removed,omitempty"`
 }
 
 // Model is the model the caller named for this turn: its own, else the settings'.
@@ -132,7 +140,7 @@ type ItemOf struct {
 }
 
 // AllItems lists a turn's items, the caller's messages first and its answers where
-// they came; none of a forgotten turn.
+// they came; none of a forgotten turn, and none that was removed.
 func (t *Turn) AllItems() []ItemOf {
 	if t.Forgotten {
 		return nil
@@ -153,5 +161,8 @@ func (t *Turn) AllItems() []ItemOf {
 		out = append(out, ItemOf{Turn: t.ID, Index: int32(i), Item: it})
 	}
 	answered(int32(len(t.Items)))
-	return out
+	if len(t.Removed) == 0 {
+		return out
+	}
+	return slices.DeleteFunc(out, func(i ItemOf) bool { return slices.Contains(t.Removed, i.Item.ID) })
 }

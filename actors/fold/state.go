@@ -25,10 +25,12 @@ type View struct {
 type State struct {
 	session Session
 	open    []*openTurn // in order of acceptance
+	posted  posted
 }
 
 type openTurn struct {
-	announced bool // the CLI told its session id in this turn
+	announced bool   // the CLI told its session id in this turn
+	told      []line // of what was posted before it, handed to its CLI
 	turn      Turn
 	items     []*openItem // one per output item
 	at        map[event.ID]int32
@@ -101,7 +103,7 @@ func (s *State) Stamp(ev *event.Event) {
 }
 
 // Apply takes the next event in and keeps its body. It returns the view of a
-// lifecycle event (SessionCreated, InputAccepted, TurnStarted, TurnWaiting,
+// lifecycle event (SessionCreated, InputAccepted, ItemsPosted, TurnStarted, TurnWaiting,
 // LegStarted, TurnResumed, TurnEnded, and those that begin or end a subagent), nil
 // for others. A kind that this version does not know only counts. An event out
 // of order is an error, and the state is then unusable.
@@ -125,6 +127,11 @@ func (s *State) Apply(ev *event.Event) (*View, error) {
 		return nil, nil
 	case event.InputAccepted:
 		return s.accepted(ev)
+	case event.ItemsPosted:
+		return s.noted(ev)
+	case event.ItemRemoved:
+		s.removed(ev)
+		return nil, nil
 	}
 	if ev.Turn.IsZero() {
 		return nil, nil
@@ -149,6 +156,7 @@ func (s *State) Apply(ev *event.Event) (*View, error) {
 	switch ev.Kind {
 	case event.TurnStarted:
 		o.turn.Status, o.turn.Started, o.turn.Settings = Running, ev.At, s.session.Settings
+		o.told = s.posted.hand(o.turn.Ordinal)
 		return s.view(o), nil
 	case event.NativeSession:
 		s.session.Native = strings.Clone(ev.Text) // it outlives the texts around it
@@ -243,6 +251,9 @@ func (s *State) ended(ev *event.Event, o *openTurn) *View {
 	}
 	o.turn.End, o.turn.Ended = end, ev.At
 	s.session.Required = nil
+	if !o.announced && end.FirstByte == 0 {
+		s.posted.back(o.told) // its CLI never said a word
+	}
 	s.session.Open--
 	s.session.LastActive = ev.At
 	switch end.Outcome {

@@ -103,6 +103,19 @@ type Agent struct {
 	Updated int64 `json:"updated,omitempty"`
 }
 
+// Continue is the model that a session of a goes on with when its caller now names
+// other: nil for its own. Another agent than the session's is refused.
+func (a *Agent) Continue(other *Agent) (*string, error) {
+	if other.Adapter != a.Adapter || other.Saved && other.ID != a.ID {
+		return nil, event.FailParam(event.InvalidRequest, "model", "this conversation belongs to "+a.Adapter+" and cannot go on with another agent; start a new one")
+	}
+	named := other.CLIModel()
+	if other.Saved || named == "" || named == a.Model {
+		return nil, nil
+	}
+	return &named, nil
+}
+
 // CLIModel is the model to name to the CLI: "" when the caller's model only
 // chose the adapter.
 func (a *Agent) CLIModel() string {

@@ -18,8 +18,8 @@ func TestPromptJoinsByBlankLines(t *testing.T) {
 		{NewInput{}, ""},
 		{NewInput{Items: []*event.Item{text("a")}}, "a"},
 		{NewInput{Items: []*event.Item{text("a"), text("b\n")}}, "a\n\nb\n"},
-		{NewInput{Preface: "before", Items: []*event.Item{text("a")}}, "before\n\na"},
-		{NewInput{Preface: "alone"}, "alone"},
+		{NewInput{Before: []string{"user: x", "", "y"}, Items: []*event.Item{text("a")}}, "Earlier in this conversation:\n\nuser: x\n\ny\n\nThe user's message now:\n\na"},
+		{NewInput{Before: []string{""}, Items: []*event.Item{text("a")}}, "a"},
 		{NewInput{Items: []*event.Item{text(""), text("a"), text("")}}, "a"},
 		{NewInput{Items: []*event.Item{
 			{Parts: []event.Part{{Text: "a"}, {ImageURL: "data:x"}, {Text: "b"}}}, text("c"),

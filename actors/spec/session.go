@@ -53,15 +53,27 @@ type NewSession struct {
 	Metadata    map[string]string
 	Extra       json.RawMessage
 	Input       *NewInput
-	Key         *Key
+	// Conversation says that there is no agent yet: the first input brings it. Items
+	// are posted into it from the start.
+	Conversation bool
+	Items        []*event.Item
+	Key          *Key
 }
+
+// Settled reports whether the session has an agent. A conversation has none before
+// its first input.
+func (s *Session) Settled() bool { return s.Agent.Adapter != "" }
 
 // NewInput asks for one turn.
 type NewInput struct {
 	// Items are the caller's messages. Their ids are set at acceptance.
 	Items []*event.Item
-	// Preface goes before the messages in the prompt; it is no item.
-	Preface   string
+	// Before is what was said before the messages, a line an entry, oldest first; the
+	// prompt tells the newest of it as a preface. It is no item.
+	Before []string
+	// Agent is who answers in a conversation that has no agent yet; one that has must
+	// be able to go on with it (Agent.Continue).
+	Agent     *Agent
 	Overrides *Overrides
 	Wire      string // "responses" or "agents"
 	// Echo is given back in Responses objects.
@@ -143,4 +155,6 @@ type Page struct {
 type SessionQuery struct {
 	AgentID  event.ID
 	Metadata map[string]string
+	// Settled leaves out conversations that have no agent yet.
+	Settled bool
 }

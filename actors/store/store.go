@@ -110,6 +110,9 @@ const (
 	TurnOpen      TurnState = iota + 1 // queued or running
 	TurnEnded                          // with its items
 	TurnForgotten                      // without
+	// TurnNote is no turn: items that were posted without asking for one. It stands in
+	// the order of turns, and First is the one event it has.
+	TurnNote
 )
 
 // Turn is a turn's record.

@@ -91,6 +91,7 @@ func TestEveryKindIsOnTheWireOrKnownToBeSilent(t *testing.T) {
 		event.SessionUpdated: true, event.SessionDeleted: true, event.NativeSession: true,
 		event.Notice: true, event.Unknown: true, event.TurnForgotten: true,
 		event.Skipped: true, event.TurnResumed: true,
+		event.ItemsPosted: true, event.ItemRemoved: true,
 	}
 	told := map[event.Kind]bool{}
 	for name := range stories {

@@ -237,14 +237,7 @@ func (w *Wire) otherModel(c *call.Call, model string, agent *spec.Agent) (*strin
 	if err != nil {
 		return nil, err
 	}
-	if other.Adapter != agent.Adapter || other.Saved && other.ID != agent.ID {
-		return nil, event.FailParam(event.InvalidRequest, "model", "this conversation belongs to "+agent.Adapter+" and cannot go on with another agent; start a new one")
-	}
-	named := other.CLIModel()
-	if other.Saved || named == "" || named == agent.Model {
-		return nil, nil
-	}
-	return &named, nil
+	return agent.Continue(other)
 }
 
 // resolve finds the agent that a model's name stands for.
@@ -278,8 +271,8 @@ func (w *Wire) prepare(c *call.Call, r *request, in *spec.NewInput, agent *spec.
 	if err := r.input.load(c.Context(), files.NewLoader(w.engine, c.Principal)); err != nil {
 		return err
 	}
-	item, preface := r.input.prompt()
-	in.Items, in.Preface = []*event.Item{item}, preface
+	item, before := r.input.prompt()
+	in.Items, in.Before = []*event.Item{item}, before
 	o := spec.Overrides{Model: model, Reasoning: r.reasoning, Text: r.format, Functions: r.functions}
 	if text := r.input.allInstructions(); text != "" {
 		if agent.Instructions != "" {

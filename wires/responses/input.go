@@ -34,9 +34,6 @@ func (in *input) picture() string {
 	return ""
 }
 
-// maxPreface bounds the preface; the newest whole entries are kept.
-const maxPreface = 64 << 10
-
 func (in *input) read(raw []byte) error {
 	if len(raw) == 0 || isNull(raw) {
 		return event.FailParam(event.InvalidRequest, "input", "input is required: a text or a list of items")
@@ -133,7 +130,7 @@ func (in *input) load(ctx context.Context, l *files.Loader) error {
 }
 
 // prompt is what the agent is asked, and what was said before and behind it.
-func (in *input) prompt() (item *event.Item, before string) {
+func (in *input) prompt() (item *event.Item, before []string) {
 	var lines []string
 	for i, it := range in.said {
 		if i == in.last || it.instructs() {
@@ -143,7 +140,7 @@ func (in *input) prompt() (item *event.Item, before string) {
 			lines = append(lines, line)
 		}
 	}
-	return message(in.said[in.last].parts), preface(lines)
+	return message(in.said[in.last].parts), lines
 }
 
 // allInstructions joins the request's own with the system and developer messages.
@@ -319,30 +316,4 @@ func plain(raw []byte) string {
 		return s
 	}
 	return string(raw)
-}
-
-// preface tells the newest entries that fit, oldest first.
-func preface(said []string) string {
-	room, from := maxPreface, len(said)
-	for from > 0 && room >= len(said[from-1])+2 {
-		from--
-		room -= len(said[from]) + 2
-	}
-	texts := make([]string, 0, len(said)-from+2)
-	for _, s := range said[from:] {
-		if s != "" {
-			texts = append(texts, s)
-		}
-	}
-	switch {
-	case len(texts) == 0 && from > 0:
-		return "(The earlier messages of this conversation are too long and are left out.)"
-	case len(texts) == 0:
-		return ""
-	}
-	title := "Earlier in this conversation:"
-	if from > 0 {
-		title = "Earlier in this conversation (older messages are left out):"
-	}
-	return title + "\n\n" + strings.Join(texts, "\n\n") + "\n\nThe user's message now:"
 }

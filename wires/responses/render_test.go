@@ -280,6 +280,8 @@ func TestEveryEventHasAsManyFramesAsSteps(t *testing.T) {
 	h.close(call, event.Item{Type: event.Subagent, Prompt: "dig"})
 	h.message(event.FinalAnswer, "x").completed()
 	h.add(event.Event{Kind: event.Skipped, Seq: 1000})
+	h.add(event.Event{Kind: event.ItemsPosted, Turn: event.ID{7}, Body: &event.Input{Items: []*event.Item{{ID: event.ItemID(event.ID{7}, 0), Type: event.Foreign}}}})
+	h.add(event.Event{Kind: event.ItemRemoved, Turn: event.ID{7}, Item: event.ItemID(event.ID{7}, 0)})
 	h.add(event.Event{Kind: event.SessionDeleted})
 	check(h)
 	for _, k := range event.Kinds() {

@@ -75,7 +75,8 @@ func (h *Host) RemoveItem(ctx context.Context, owner string, session, item event
 	return err
 }
 
-// Item reads one item of a session, those of notes included.
+// Item reads one item of a session, those of notes included; of any session of the
+// owner when session is zero.
 func (h *Host) Item(ctx context.Context, owner string, session, item event.ID) (*fold.ItemOf, error) {
 	if err := h.usable(); err != nil {
 		return nil, err
@@ -86,7 +87,7 @@ func (h *Host) Item(ctx context.Context, owner string, session, item event.ID) (
 		return nil, noItem(store.ErrNotFound)
 	case err != nil:
 		return nil, err
-	case t.Session != session:
+	case t.Session != session && !session.IsZero():
 		return nil, noItem(store.ErrNotFound)
 	}
 	items := t.AllItems()

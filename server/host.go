@@ -45,6 +45,9 @@ type handlers struct {
 	listSubagentTurns, getSubagentTurn, listSubagentTurnItems                   call.Handler
 	listArtifacts, getArtifact, downloadArtifact, deleteArtifact                call.Handler
 	createResponse, getResponse, deleteResponse, cancelResponse, listInputItems call.Handler
+	createConversation, getConversation, updateConversation, deleteConversation call.Handler
+	createConversationItems, listConversationItems                              call.Handler
+	getConversationItem, deleteConversationItem                                 call.Handler
 	listModels, getModel                                                        call.Handler
 	createFile, listFiles, getFile, downloadFile, deleteFile                    call.Handler
 }
@@ -61,6 +64,8 @@ func wireHandlers(h Host, c *Config) *handlers {
 		listSubagentTurns: a.ListSubagentTurns, getSubagentTurn: a.GetSubagentTurn, listSubagentTurnItems: a.ListSubagentTurnItems,
 		listArtifacts: a.ListArtifacts, getArtifact: a.GetArtifact, downloadArtifact: a.DownloadArtifact, deleteArtifact: a.DeleteArtifact,
 		createResponse: r.Create, getResponse: r.Retrieve, deleteResponse: r.Delete, cancelResponse: r.Cancel, listInputItems: r.InputItems,
+		createConversation: r.CreateConversation, getConversation: r.GetConversation, updateConversation: r.UpdateConversation, deleteConversation: r.DeleteConversation,
+		createConversationItems: r.CreateItems, listConversationItems: r.ListItems, getConversationItem: r.GetItem, deleteConversationItem: r.DeleteItem,
 		listModels: r.ModelsList, getModel: r.ModelsRetrieve,
 		createFile: f.Create, listFiles: f.List, getFile: f.Retrieve, downloadFile: f.Content, deleteFile: f.Delete,
 	}

@@ -45,6 +45,9 @@ type With struct {
 // Word is a variant that is just this text.
 type Word string
 
+// OneOf is a value of any of these types.
+type OneOf []any
+
 // Book collects the schemas of named types.
 type Book struct {
 	// Schemas by name.
@@ -75,6 +78,9 @@ func (b *Book) Of(v any, d Direction) *Schema {
 	}
 	if w, ok := v.(Word); ok {
 		return &Schema{Type: "string", Const: string(w)}
+	}
+	if of, ok := v.(OneOf); ok {
+		return b.anyOf(of, d)
 	}
 	if v == nil {
 		return &Schema{Type: "null"}

@@ -186,7 +186,13 @@ func (w *Wire) goOn(c *call.Call, r *request, in *spec.NewInput) (*call.Posted, 
 		return nil, err
 	}
 	agent := &s.Settings.Agent
-	model, err := w.otherModel(c, r.echo.Model, agent)
+	var model *string
+	if s.Settings.Settled() {
+		model, err = w.otherModel(c, r.echo.Model, agent)
+	} else { // a conversation, whose first response brings the agent
+		agent, err = w.resolve(c, r.echo.Model, "")
+		in.Agent = agent
+	}
 	if err != nil {
 		return nil, err
 	}

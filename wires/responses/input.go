@@ -209,34 +209,19 @@ func readItem(param string, raw []byte) (*saidItem, error) {
 			return nil, event.FailParam(event.InvalidRequest, param, param+" has neither a role nor a known type")
 		}
 		return nil, event.FailParam(event.InvalidRequest, param+".role", "role must be one of user, assistant, system, developer")
-	case "mcp_call":
-		return &saidItem{tool: toolLine("called "+in.ServerLabel+"/"+in.Name, in.Arguments, in.Output)}, nil
-	case "function_call":
-		return &saidItem{tool: toolLine("called "+in.Name, in.Arguments, nil)}, nil
 	case "function_call_output":
 		a, err := readOutput(param, &in)
 		return &saidItem{tool: toolLine("result", nil, in.Output), answer: a}, err
-	case "mcp_approval_request":
-		return &saidItem{tool: toolLine("asked for permission to use "+in.ServerLabel+"/"+in.Name, in.Arguments, nil)}, nil
 	case "mcp_approval_response":
 		a, err := readApproval(param, &in)
-		word := "denied"
-		if in.Approve != nil && *in.Approve {
-			word = "given"
-		}
-		return &saidItem{tool: "[permission " + word + "]", answer: a}, err
-	case "web_search_call":
-		return &saidItem{tool: toolLine("searched the web", in.Action, nil)}, nil
-	case "reasoning", "mcp_list_tools":
-		return &saidItem{}, nil // nothing to hand on
+		return &saidItem{tool: kinds[in.Type].told(&in), answer: a}, err
 	case "item_reference":
 		return nil, event.FailParam(event.Unsupported, param, "item references are not supported; send the item itself, or continue with previous_response_id")
 	}
-	kind := "this type"
-	if plainWord.MatchString(in.Type) {
-		kind = "type " + in.Type
+	if k, ok := kinds[in.Type]; ok {
+		return &saidItem{tool: k.told(&in)}, nil
 	}
-	return nil, event.FailParam(event.Unsupported, param+".type", "an input item of "+kind+" is not supported")
+	return nil, unknownKind(param, in.Type)
 }
 
 func readMessage(param string, in *itemBody) (*saidItem, error) {
@@ -260,10 +245,12 @@ func readMessage(param string, in *itemBody) (*saidItem, error) {
 	for i, p := range parts {
 		at := fmt.Sprintf("%s[%d]", param, i)
 		switch p.Type {
-		case "input_text", "output_text", "text":
+		case "input_text", "output_text", "text", "summary_text", "reasoning_text":
 			said.parts = append(said.parts, event.Part{Text: p.Text})
 		case "refusal":
 			said.parts = append(said.parts, event.Part{Text: p.Refusal})
+		case "computer_screenshot":
+			said.parts = append(said.parts, event.Part{Text: "[picture]"})
 		case files.InputImage, files.InputFile:
 			a, err := files.ReadAttachment(at, p.Type, &p.RawPart)
 			if err != nil {

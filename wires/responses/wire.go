@@ -18,6 +18,16 @@ type Engine interface {
 	Post(ctx context.Context, owner string, session event.ID, actions []spec.Action, key *spec.Key) (*call.Posted, error)
 	CancelTurn(ctx context.Context, owner string, turn event.ID) (*fold.Turn, error)
 	ForgetTurn(ctx context.Context, owner string, turn event.ID) error
+	UpdateSession(ctx context.Context, owner string, id event.ID, u *spec.Update) (*fold.Session, error)
+	DeleteSession(ctx context.Context, owner string, id event.ID) error
+	// PostItems puts items into a session without asking for a turn. The result's one
+	// turn is their note: its items are the posted ones.
+	PostItems(ctx context.Context, owner string, session event.ID, items []*event.Item, key *spec.Key) (*call.Posted, error)
+	// AllItems lists the items of turns and of notes, Item reads one; of any session
+	// of the owner when session is zero.
+	AllItems(ctx context.Context, owner string, session event.ID, p spec.Page) ([]fold.ItemOf, bool, error)
+	Item(ctx context.Context, owner string, session, item event.ID) (*fold.ItemOf, error)
+	RemoveItem(ctx context.Context, owner string, session, item event.ID) error
 	Session(ctx context.Context, owner string, id event.ID) (*fold.Session, error)
 	Turn(ctx context.Context, owner string, id event.ID) (*fold.Turn, error)
 	// Subscribe's context bounds the call, not the stream.

@@ -103,9 +103,10 @@ func (s *State) Stamp(ev *event.Event) {
 }
 
 // Apply takes the next event in and keeps its body. It returns the view of a
-// lifecycle event (SessionCreated, InputAccepted, ItemsPosted, TurnStarted, TurnWaiting,
-// LegStarted, TurnResumed, TurnEnded, and those that begin or end a subagent), nil
-// for others. A kind that this version does not know only counts. An event out
+// lifecycle event (SessionCreated, the SessionUpdated that brings the agent,
+// InputAccepted, ItemsPosted, TurnStarted, TurnWaiting, LegStarted, TurnResumed,
+// TurnEnded, and those that begin or end a subagent), nil for others. A kind that
+// this version does not know only counts. An event out
 // of order is an error, and the state is then unusable.
 func (s *State) Apply(ev *event.Event) (*View, error) {
 	if ev.Seq != s.session.Head+1 && (ev.Kind != event.Skipped || ev.Seq <= s.session.Head) {
@@ -214,9 +215,13 @@ func (s *State) settings(ev *event.Event) (*View, error) {
 	if err := json.Unmarshal(b.JSON, set); err != nil {
 		return nil, fmt.Errorf("fold: settings of event %d: %w", ev.Seq, err)
 	}
+	was := s.session.Settings
 	s.session.Settings = set
 	s.session.LastActive = ev.At
 	if ev.Kind == event.SessionUpdated {
+		if set.Settled() && !was.Settled() { // what shows sessions by their agent shows it from here
+			return &View{Session: s.session}, nil
+		}
 		return nil, nil
 	}
 	s.session.ID, s.session.Owner, s.session.Created = set.ID, set.Owner, set.Created

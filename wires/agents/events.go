@@ -32,6 +32,9 @@ func (w *Wire) SendEvents(c *call.Call) {
 		return
 	}
 	if _, err := w.engine.Post(c.Context(), c.Principal, id, actions, c.Key()); err != nil {
+		if event.CodeOf(err) == event.AdapterRequired { // a conversation without an agent
+			err = notFound(event.SessionNotFound, "session", c.Param("session_id"))
+		}
 		c.Fail(missing(named(err, inputs), event.SessionNotFound, "session", c.Param("session_id")))
 		return
 	}
@@ -43,12 +46,12 @@ func (w *Wire) SendEvents(c *call.Call) {
 // idle; close_on_idle=true ends it once everything was read and nothing is queued
 // or running. include_obfuscation is accepted and changes nothing.
 func (w *Wire) StreamEvents(c *call.Call) {
-	id, err := sessionID(c)
+	s, err := w.session(c)
 	if err != nil {
 		c.Fail(err)
 		return
 	}
-	src, err := w.openStream(c, id)
+	src, err := w.openStream(c, s.ID)
 	if err != nil {
 		c.Fail(missing(err, event.SessionNotFound, "session", c.Param("session_id")))
 		return

@@ -38,8 +38,10 @@ type renderer struct{ framer }
 func (r *renderer) render(ev *event.Event, v *fold.View) {
 	r.event(ev.Seq)
 	switch ev.Kind {
-	case event.SessionCreated:
-		if v != nil {
+	case event.SessionCreated, event.SessionUpdated:
+		// A conversation of the other wire begins here with its agent; of updates only
+		// that one has a view.
+		if v != nil && v.Session.Settings != nil && v.Session.Settings.Settled() {
 			r.sessionFrame("agent.session.created", v)
 		}
 	case event.InputAccepted:
@@ -85,7 +87,7 @@ func (r *renderer) render(ev *event.Event, v *fold.View) {
 		r.subagent("agent.session.subagent.closed", v)
 	case event.TurnEnded:
 		r.ended(ev, v)
-	case event.SessionUpdated, event.SessionDeleted, event.NativeSession, event.Notice, event.Unknown, event.TurnForgotten,
+	case event.SessionDeleted, event.NativeSession, event.Notice, event.Unknown, event.TurnForgotten,
 		event.Skipped, event.TurnResumed:
 		// kept in the journal, not on this wire
 	}

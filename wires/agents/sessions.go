@@ -94,7 +94,7 @@ func (w *Wire) ListSessions(c *call.Call) {
 		c.Fail(err)
 		return
 	}
-	q := spec.SessionQuery{}
+	q := spec.SessionQuery{Settled: true}
 	for k, v := range c.Ctx.QueryArgs().All() {
 		name, ok := strings.CutPrefix(string(k), "metadata")
 		if !ok {
@@ -127,15 +127,15 @@ func (w *Wire) ListSessions(c *call.Call) {
 // DeleteSession is DELETE /agents/sessions/{session_id}. Running work is cancelled
 // first.
 func (w *Wire) DeleteSession(c *call.Call) {
-	id, err := sessionID(c)
+	s, err := w.session(c)
 	if err == nil {
-		err = missing(w.engine.DeleteSession(c.Context(), c.Principal, id), event.SessionNotFound, "session", c.Param("session_id"))
+		err = missing(w.engine.DeleteSession(c.Context(), c.Principal, s.ID), event.SessionNotFound, "session", c.Param("session_id"))
 	}
 	if err != nil {
 		c.Fail(err)
 		return
 	}
-	c.JSON(200, deletedObject{ID: id.With(event.PrefixSession), Deleted: true, Object: "agent.session.deleted"})
+	c.JSON(200, deletedObject{ID: s.ID.With(event.PrefixSession), Deleted: true, Object: "agent.session.deleted"})
 }
 
 // sessionID reads the path's session; either wire's name of it will do.
@@ -147,7 +147,9 @@ func sessionID(c *call.Call) (event.ID, error) {
 	return id, nil
 }
 
-// session looks the path's session up.
+// session looks the path's session up. A conversation that has no agent yet is none:
+// a session of this wire has an agent with a model, and to invent one would be to
+// promise it.
 func (w *Wire) session(c *call.Call) (*fold.Session, error) {
 	id, err := sessionID(c)
 	if err != nil {
@@ -156,6 +158,9 @@ func (w *Wire) session(c *call.Call) (*fold.Session, error) {
 	s, err := w.engine.Session(c.Context(), c.Principal, id)
 	if err != nil {
 		return nil, missing(err, event.SessionNotFound, "session", c.Param("session_id"))
+	}
+	if s.Settings != nil && !s.Settings.Settled() {
+		return nil, notFound(event.SessionNotFound, "session", c.Param("session_id"))
 	}
 	return s, nil
 }

@@ -45,6 +45,12 @@ type With struct {
 // Word is a variant that is just this text.
 type Word string
 
+// Given is a type that no Go type stands for: its schema under its name.
+type Given struct {
+	Name   string
+	Schema *Schema
+}
+
 // OneOf is a value of any of these types.
 type OneOf []any
 
@@ -78,6 +84,9 @@ func (b *Book) Of(v any, d Direction) *Schema {
 	}
 	if w, ok := v.(Word); ok {
 		return &Schema{Type: "string", Const: string(w)}
+	}
+	if g, ok := v.(Given); ok {
+		return b.named(g.Name, g, func() *Schema { return g.Schema })
 	}
 	if of, ok := v.(OneOf); ok {
 		return b.anyOf(of, d)

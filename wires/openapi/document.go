@@ -194,10 +194,11 @@ func Build(about About, routes []Route, operations map[string]Operation) (*Docum
 	return d, book.Err()
 }
 
-// close makes every written object refuse what it does not name.
+// close makes every written object refuse what it does not name, unless its schema
+// says what else it may have.
 func (b *Book) close() {
 	for _, s := range b.Schemas {
-		if len(s.Properties) > 0 {
+		if len(s.Properties) > 0 && s.AdditionalProperties == nil {
 			s.AdditionalProperties = false
 		}
 	}

@@ -90,44 +90,44 @@ type itemBody struct {
 // itemFields are those of items that are no message: of calls that were made, for
 // the most part. What is not read of an item is kept where items are kept.
 type itemFields struct {
-	Name                     string             `json:"name,omitempty"`
-	ServerLabel              string             `json:"server_label,omitempty"`
-	Arguments                stdjson.RawMessage `json:"arguments,omitempty" as:"any"`
-	Input                    stdjson.RawMessage `json:"input,omitempty" as:"any"`
-	Output                   stdjson.RawMessage `json:"output,omitempty" as:"any"`
-	Outputs                  stdjson.RawMessage `json:"outputs,omitempty" as:"any"`
-	Action                   stdjson.RawMessage `json:"action,omitempty" as:"any"`
-	Queries                  stdjson.RawMessage `json:"queries,omitempty" as:"any"`
-	Results                  stdjson.RawMessage `json:"results,omitempty" as:"any"`
-	Result                   stdjson.RawMessage `json:"result,omitempty" as:"any"`
-	Code                     stdjson.RawMessage `json:"code,omitempty" as:"any"`
-	Operation                stdjson.RawMessage `json:"operation,omitempty" as:"any"`
-	Status                   stdjson.RawMessage `json:"status,omitempty" as:"any"`
-	Phase                    stdjson.RawMessage `json:"phase,omitempty" as:"any"`
-	Caller                   stdjson.RawMessage `json:"caller,omitempty" as:"any"`
-	Async                    stdjson.RawMessage `json:"async,omitempty" as:"any"`
-	Namespace                stdjson.RawMessage `json:"namespace,omitempty" as:"any"`
-	Error                    stdjson.RawMessage `json:"error,omitempty" as:"any"`
-	Summary                  stdjson.RawMessage `json:"summary,omitempty" as:"any"`
-	EncryptedContent         stdjson.RawMessage `json:"encrypted_content,omitempty" as:"any"`
-	Tools                    stdjson.RawMessage `json:"tools,omitempty" as:"any"`
-	Execution                stdjson.RawMessage `json:"execution,omitempty" as:"any"`
-	Actions                  stdjson.RawMessage `json:"actions,omitempty" as:"any"`
-	PendingSafetyChecks      stdjson.RawMessage `json:"pending_safety_checks,omitempty" as:"any"`
-	AcknowledgedSafetyChecks stdjson.RawMessage `json:"acknowledged_safety_checks,omitempty" as:"any"`
-	ContainerID              stdjson.RawMessage `json:"container_id,omitempty" as:"any"`
-	Environment              stdjson.RawMessage `json:"environment,omitempty" as:"any"`
-	MaxOutputLength          stdjson.RawMessage `json:"max_output_length,omitempty" as:"any"`
-	Fingerprint              stdjson.RawMessage `json:"fingerprint,omitempty" as:"any"`
-	Reasoning                stdjson.RawMessage `json:"reasoning,omitempty" as:"any"`
-	Text                     stdjson.RawMessage `json:"text,omitempty" as:"any"`
-	Background               stdjson.RawMessage `json:"background,omitempty" as:"any"`
-	OutputFormat             stdjson.RawMessage `json:"output_format,omitempty" as:"any"`
-	Quality                  stdjson.RawMessage `json:"quality,omitempty" as:"any"`
-	RevisedPrompt            stdjson.RawMessage `json:"revised_prompt,omitempty" as:"any"`
-	Size                     stdjson.RawMessage `json:"size,omitempty" as:"any"`
-	SVGUsage                 stdjson.RawMessage `json:"svg_usage,omitempty" as:"any"`
-	CreatedBy                stdjson.RawMessage `json:"created_by,omitempty" as:"any"`
+	Name                     string             `json:"name"`
+	ServerLabel              string             `json:"server_label"`
+	Arguments                stdjson.RawMessage `json:"arguments" as:"any"`
+	Input                    stdjson.RawMessage `json:"input" as:"any"`
+	Output                   stdjson.RawMessage `json:"output" as:"any"`
+	Outputs                  stdjson.RawMessage `json:"outputs" as:"any"`
+	Action                   stdjson.RawMessage `json:"action" as:"any"`
+	Queries                  stdjson.RawMessage `json:"queries" as:"any"`
+	Results                  stdjson.RawMessage `json:"results" as:"any"`
+	Result                   stdjson.RawMessage `json:"result" as:"any"`
+	Code                     stdjson.RawMessage `json:"code" as:"any"`
+	Operation                stdjson.RawMessage `json:"operation" as:"any"`
+	Status                   stdjson.RawMessage `json:"status" as:"any"`
+	Phase                    stdjson.RawMessage `json:"phase" as:"any"`
+	Caller                   stdjson.RawMessage `json:"caller" as:"any"`
+	Async                    stdjson.RawMessage `json:"async" as:"any"`
+	Namespace                stdjson.RawMessage `json:"namespace" as:"any"`
+	Error                    stdjson.RawMessage `json:"error" as:"any"`
+	Summary                  stdjson.RawMessage `json:"summary" as:"any"`
+	EncryptedContent         stdjson.RawMessage `json:"encrypted_content" as:"any"`
+	Tools                    stdjson.RawMessage `json:"tools" as:"any"`
+	Execution                stdjson.RawMessage `json:"execution" as:"any"`
+	Actions                  stdjson.RawMessage `json:"actions" as:"any"`
+	PendingSafetyChecks      stdjson.RawMessage `json:"pending_safety_checks" as:"any"`
+	AcknowledgedSafetyChecks stdjson.RawMessage `json:"acknowledged_safety_checks" as:"any"`
+	ContainerID              stdjson.RawMessage `json:"container_id" as:"any"`
+	Environment              stdjson.RawMessage `json:"environment" as:"any"`
+	MaxOutputLength          stdjson.RawMessage `json:"max_output_length" as:"any"`
+	Fingerprint              stdjson.RawMessage `json:"fingerprint" as:"any"`
+	Reasoning                stdjson.RawMessage `json:"reasoning" as:"any"`
+	Text                     stdjson.RawMessage `json:"text" as:"any"`
+	Background               stdjson.RawMessage `json:"background" as:"any"`
+	OutputFormat             stdjson.RawMessage `json:"output_format" as:"any"`
+	Quality                  stdjson.RawMessage `json:"quality" as:"any"`
+	RevisedPrompt            stdjson.RawMessage `json:"revised_prompt" as:"any"`
+	Size                     stdjson.RawMessage `json:"size" as:"any"`
+	SVGUsage                 stdjson.RawMessage `json:"svg_usage" as:"any"`
+	CreatedBy                stdjson.RawMessage `json:"created_by" as:"any"`
 }
 
 // Variants implements openapi.Variants.
@@ -140,4 +140,8 @@ type partBody struct {
 	Text    string `json:"text"`
 	Refusal string `json:"refusal"`
 	files.RawPart
+	Annotations stdjson.RawMessage `json:"annotations" as:"any"`
+	Logprobs    stdjson.RawMessage `json:"logprobs" as:"any"`
+	Detail      stdjson.RawMessage `json:"detail" as:"any"`
+	Breakpoint  stdjson.RawMessage `json:"prompt_cache_breakpoint" as:"any"`
 }

@@ -28,8 +28,21 @@ type itemsPage struct {
 // Variants implements openapi.Variants.
 func (itemsPage) Variants() map[string][]any { return map[string][]any{"data": conversationItems()} }
 
+// postedPage is what was posted: never nothing.
+type postedPage struct {
+	Object  string               `json:"object" enum:"list"`
+	Data    []stdjson.RawMessage `json:"data"`
+	FirstID string               `json:"first_id"`
+	LastID  string               `json:"last_id"`
+	HasMore bool                 `json:"has_more"`
+}
+
+// Variants implements openapi.Variants.
+func (postedPage) Variants() map[string][]any { return itemsPage{}.Variants() }
+
 type postBody struct {
 	Items []itemBody `json:"items" need:"true" doc:"1 to 20"`
+	includeQuery
 }
 
 // includeQuery names what hosted services leave out unless they are asked; this

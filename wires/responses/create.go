@@ -274,6 +274,16 @@ func (w *Wire) prepare(c *call.Call, r *request, in *spec.NewInput, agent *spec.
 			return event.FailParam(event.Unsupported, at, agent.Adapter+" does not take pictures")
 		}
 	}
+	err := r.input.refer(func(id event.ID) (*event.Item, error) {
+		it, err := w.engine.Item(c.Context(), c.Principal, event.ID{}, id)
+		if err != nil {
+			return nil, err
+		}
+		return it.Item, nil
+	})
+	if err != nil {
+		return err
+	}
 	if err := r.input.load(c.Context(), files.NewLoader(w.engine, c.Principal)); err != nil {
 		return err
 	}
@@ -289,7 +299,6 @@ func (w *Wire) prepare(c *call.Call, r *request, in *spec.NewInput, agent *spec.
 	if o != (spec.Overrides{}) {
 		in.Overrides = &o
 	}
-	var err error
 	in.Echo, err = r.echoed()
 	return err
 }

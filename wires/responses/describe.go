@@ -33,7 +33,7 @@ func Operations() map[string]openapi.Operation {
 		"conversations.get":          {Summary: "Read a conversation.", Answer: conversationView{}},
 		"conversations.update":       {Summary: "Replace a conversation's metadata.", Body: changedConversationBody{}, Answer: conversationView{}},
 		"conversations.delete":       {Summary: "Delete a conversation with its items and responses. What runs in it is cancelled first.", Answer: deletedConversation{}},
-		"conversations.create_items": {Summary: "Post items into a conversation. Nothing runs; the agent of the next response is told of them.", Headers: call.KeyHeader{}, Query: includeQuery{}, Body: postBody{}, Answer: itemsPage{}},
+		"conversations.create_items": {Summary: "Post items into a conversation. Nothing runs; the agent of the next response is told of them.", Headers: call.KeyHeader{}, Query: includeQuery{}, Body: postBody{}, Answer: postedPage{}},
 		"conversations.list_items":   {Summary: "List the items of a conversation, posted ones and those of its responses.", Query: itemsQuery{}, Answer: itemsPage{}},
 		"conversations.get_item":     {Summary: "Read an item.", Query: includeQuery{}, Answer: openapi.OneOf(conversationItems())},
 		"conversations.delete_item":  {Summary: "Take an item out of a conversation.", Answer: conversationView{}},

@@ -98,6 +98,11 @@ func (s *fakeSession) publish() {
 			forgotten.Forgotten = true
 			s.turns[events[i].Turn] = &forgotten
 		}
+		if events[i].Kind == event.ItemRemoved {
+			less := *s.turns[events[i].Turn]
+			less.Removed = append(slices.Clone(less.Removed), events[i].Item)
+			s.turns[events[i].Turn] = &less
+		}
 	}
 	close(s.wake)
 	s.wake = make(chan struct{})
@@ -113,12 +118,22 @@ func (e *fakeEngine) CreateSession(_ context.Context, owner string, n *spec.NewS
 		return p, err
 	}
 	e.created = append(e.created, n)
-	set := spec.Session{ID: event.NewID(), Owner: owner, Agent: n.Agent, Created: 1_700_000_000_000}
+	set := spec.Session{ID: event.NewID(), Owner: owner, Agent: n.Agent, Metadata: n.Metadata, Created: 1_700_000_000_000}
 	h := &history{t: e.t, state: fold.New(), clock: set.Created}
 	h.session(set)
 	s := &fakeSession{owner: owner, h: h, turns: map[event.ID]*fold.Turn{}, wake: make(chan struct{})}
 	s.publish()
 	e.sessions[set.ID] = s
+	if len(n.Items) > 0 {
+		s.post(n.Items)
+	}
+	if n.Input == nil {
+		p := &call.Posted{Session: s.h.state.Session()}
+		if n.Key != nil {
+			e.keys[n.Key.Value], e.hashes[n.Key.Value] = p, n.Key.Hash
+		}
+		return p, nil
+	}
 	return e.accept(s, n.Input, n.Key)
 }
 
@@ -152,6 +167,10 @@ func (e *fakeEngine) Post(_ context.Context, owner string, id event.ID, actions 
 
 func (e *fakeEngine) accept(s *fakeSession, in *spec.NewInput, key *spec.Key) (*call.Posted, error) {
 	e.inputs = append(e.inputs, in)
+	if now := *s.h.state.Settings(); !now.Settled() && in.Agent != nil {
+		now.Agent = *in.Agent
+		s.h.set(now)
+	}
 	before := s.h.state.Session().Head
 	var overrides []byte
 	if in.Overrides != nil {

@@ -10,6 +10,9 @@ var (
 	Encode       = encode
 )
 
+// ItemBody is an item of a request.
+type ItemBody = itemBody
+
 // FieldNames are the parameters of a create that are read from the table.
 func FieldNames() (names []string) {
 	for _, f := range fields {

@@ -48,6 +48,15 @@ func (h *history) session(s spec.Session) {
 	h.add(event.Event{Kind: event.SessionCreated, Body: &event.Settings{JSON: raw}})
 }
 
+// set replaces the settings.
+func (h *history) set(s spec.Session) {
+	raw, err := json.Marshal(&s)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.add(event.Event{Kind: event.SessionUpdated, Body: &event.Settings{JSON: raw}})
+}
+
 func (h *history) add(ev event.Event) {
 	h.t.Helper()
 	h.clock += 250

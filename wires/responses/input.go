@@ -174,6 +174,9 @@ type saidItem struct {
 	attached []attached
 	tool     string // one line about a tool item
 	answer   *saidAnswer
+	// ref is a stored item that is meant, named at param; zero for none.
+	ref   event.ID
+	param string
 }
 
 // attached is a picture or a file that becomes one of an item's parts.
@@ -216,12 +219,47 @@ func readItem(param string, raw []byte) (*saidItem, error) {
 		a, err := readApproval(param, &in)
 		return &saidItem{tool: kinds[in.Type].told(&in), answer: a}, err
 	case "item_reference":
-		return nil, event.FailParam(event.Unsupported, param, "item references are not supported; send the item itself, or continue with previous_response_id")
+		return readReference(param, raw)
 	}
 	if k, ok := kinds[in.Type]; ok {
 		return &saidItem{tool: k.told(&in)}, nil
 	}
 	return nil, unknownKind(param, in.Type)
+}
+
+func readReference(param string, raw []byte) (*saidItem, error) {
+	var in struct {
+		ID string `json:"id"`
+	}
+	if err := call.Unmarshal(param, raw, &in); err != nil {
+		return nil, err
+	}
+	id, ok := event.Parse(in.ID, event.PrefixItem)
+	if !ok || id.IsZero() {
+		return nil, noItem(param+".id", in.ID)
+	}
+	return &saidItem{ref: id, param: param}, nil
+}
+
+// refer puts the stored items in the places of their references. They are what was
+// said before, never the prompt.
+func (in *input) refer(find func(event.ID) (*event.Item, error)) error {
+	for i, it := range in.said {
+		if it.ref.IsZero() {
+			continue
+		}
+		found, err := find(it.ref)
+		if event.CodeOf(err) == event.ItemNotFound {
+			return noItem(it.param+".id", it.ref.With(event.PrefixItem))
+		}
+		if err != nil {
+			return err
+		}
+		if in.said[i], err = readItem(it.param, conversationItem(found)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func readMessage(param string, in *itemBody) (*saidItem, error) {

@@ -100,7 +100,6 @@ func TestWhatCannotBeAskedIsRefusedByName(t *testing.T) {
 		{"a picture of nothing", `{"model":"claude-code","input":[{"role":"user","content":[{"type":"input_text","text":"x"},{"type":"input_image","image_url":"data:image/png;base64,"}]}]}`, "invalid_request", "input[0].content[1]"},
 		{"an assistant's picture", `{"model":"claude-code","input":[{"role":"assistant","content":[{"type":"input_image","image_url":"data:image/png;base64,AA=="}]},{"role":"user","content":"x"}]}`, "agents.unsupported", "input[0].content[0]"},
 		{"unknown item", `{"input":[{"type":"hologram_call"},{"role":"user","content":"x"}]}`, "agents.unsupported", "input[0].type"},
-		{"item reference", `{"input":[{"type":"item_reference","id":"item_1"},{"role":"user","content":"x"}]}`, "agents.unsupported", "input[0]"},
 		{"function tool without a name", `{"input":"x","tools":[{"type":"function"}]}`, "invalid_request", "tools[0].name"},
 		{"two functions of a name", `{"input":"x","tools":[{"type":"function","name":"f"},{"type":"function","name":"f"}]}`, "invalid_request", "tools[1].name"},
 		{"function without a schema", `{"input":"x","tools":[{"type":"function","name":"f","parameters":[]}]}`, "invalid_request", "tools[0].parameters"},

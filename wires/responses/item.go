@@ -337,27 +337,23 @@ func inputParts(it *event.Item) []any {
 	return content
 }
 
-// postedMessage is a message that was posted into a conversation.
-type postedMessage struct {
+// conversationMessage is a message of a conversation, whoever it is from.
+type conversationMessage struct {
 	ID      string `json:"id"`
 	Type    string `json:"type" enum:"message"`
-	Status  string `json:"status" enum:"in_progress,completed,incomplete,failed"`
+	Status  string `json:"status" enum:"in_progress,completed,incomplete"`
 	Role    string `json:"role" enum:"user,assistant,system,developer"`
 	Phase   string `json:"phase,omitempty" enum:"commentary,final_answer"`
-	Content []any  `json:"content" as:"array"`
+	Content []any  `json:"content"`
 }
 
-// postedItem is another item that was posted. It has the fields that its type has
-// where it came from, as they came.
-type postedItem struct {
-	ID      string `json:"id"`
-	Role    any    `json:"role,omitempty" as:"any"`
-	Content any    `json:"content,omitempty" as:"any"`
-	itemFields
-	Type string `json:"type" enum:"function_call,function_call_output,custom_tool_call,custom_tool_call_output,mcp_call,mcp_list_tools,mcp_approval_request,mcp_approval_response,web_search_call,file_search_call,computer_call,computer_call_output,code_interpreter_call,image_generation_call,local_shell_call,local_shell_call_output,shell_call,shell_call_output,apply_patch_call,apply_patch_call_output,tool_search_call,tool_search_output,program,program_output,reasoning,compaction,additional_tools,configuration_update"`
+// Variants implements openapi.Variants.
+func (conversationMessage) Variants() map[string][]any {
+	return map[string][]any{"content": described(itemParts, partKinds)}
 }
 
-// conversationItems are the values of every item of a conversation.
+// conversationItems are the shapes of every item of a conversation: those of posted
+// items hold what responses and their inputs have, too.
 func conversationItems() []any {
-	return append(outputItems(), inputMessage{}, postedMessage{}, postedItem{})
+	return append([]any{conversationMessage{}}, described(itemKinds, kinds)...)
 }

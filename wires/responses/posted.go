@@ -4,7 +4,10 @@ import (
 	"context"
 	stdjson "encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/wires/call"
@@ -97,19 +100,13 @@ func (p *poster) item(param string, raw []byte) (*event.Item, error) {
 
 // referenced posts a copy of an item that is there already.
 func (p *poster) referenced(param string, raw []byte) (*event.Item, error) {
-	var ref struct {
-		ID string `json:"id"`
-	}
-	if err := call.Unmarshal(param, raw, &ref); err != nil {
+	ref, err := readReference(param, raw)
+	if err != nil {
 		return nil, err
 	}
-	id, ok := event.Parse(ref.ID, event.PrefixItem)
-	if !ok {
-		return nil, noItem(param+".id", ref.ID)
-	}
-	it, err := p.engine.Item(p.ctx, p.owner, event.ID{}, id)
+	it, err := p.engine.Item(p.ctx, p.owner, event.ID{}, ref.ref)
 	if event.CodeOf(err) == event.ItemNotFound {
-		return nil, noItem(param+".id", ref.ID)
+		return nil, noItem(param+".id", ref.ref.With(event.PrefixItem))
 	}
 	if err != nil {
 		return nil, err
@@ -187,30 +184,26 @@ func (p *poster) content(param string, said *saidItem, raw []byte) (stdjson.RawM
 // part checks one part of a message, fills in what answers have, and says what an
 // agent is told of it.
 func (p *poster) part(at string, fields map[string]stdjson.RawMessage, in *partBody) (told string, err error) {
-	needs := func(name string) error {
-		if text.fits(fields[name]) {
-			return nil
-		}
-		return event.FailParam(event.InvalidRequest, at+"."+name, at+"."+name+" must be a string")
+	k, ok := partKinds[in.Type]
+	if !ok {
+		return "", event.FailParam(event.InvalidRequest, at+".type", at+".type is not a part of a message: it must be one of "+strings.Join(slices.Sorted(maps.Keys(partKinds)), ", "))
 	}
+	if err := k.check(at, fields); err != nil {
+		return "", err
+	}
+	fill(fields, k.usual)
 	switch in.Type {
-	case "input_text", "text", "summary_text", "reasoning_text":
-		return in.Text, needs("text")
-	case "output_text":
-		fill(fields, map[string]string{"annotations": `[]`, "logprobs": `[]`})
-		return in.Text, needs("text")
 	case "refusal":
-		return in.Refusal, needs("refusal")
+		return in.Refusal, nil
 	case files.InputImage, "computer_screenshot":
 		if in.ImageURL == "" && in.FileID == "" {
 			return "", event.FailParam(event.InvalidRequest, at, "a picture needs either image_url or file_id")
 		}
-		fill(fields, map[string]string{"detail": `"auto"`})
 		return "[picture]", nil
 	case files.InputFile:
 		return p.file(at, in)
 	}
-	return "", event.FailParam(event.InvalidRequest, at+".type", at+".type is not a part of a message: one of input_text, output_text, text, summary_text, reasoning_text, refusal, input_image, computer_screenshot, input_file")
+	return in.Text, nil
 }
 
 // file says what a file holds, where that can be read and is short; else its name.
@@ -257,7 +250,7 @@ func foreign(fields map[string]stdjson.RawMessage, told string, instructs bool) 
 	if err != nil {
 		return nil, err
 	}
-	return &event.Item{Type: event.Foreign, Status: event.Done, Text: told, Instructs: instructs, Raw: raw}, nil
+	return &event.Item{Type: event.Foreign, Status: event.Done, Text: told, Instructs: instructs, Raw: oneLine(raw)}, nil
 }
 
 // conversationItem is an item of a conversation, whoever it is from.

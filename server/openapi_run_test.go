@@ -239,6 +239,23 @@ func TestAnswersOfARunAreAsDocumented(t *testing.T) {
 	r.call("responses.delete", 200, all+"/"+p, "")
 	r.call("responses.compact", 501, all+"/compact", `{}`)
 
+	const talks = "/v1/conversations"
+	talk := talks + "/" + r.call("conversations.create", 200, talks, `{"metadata":{"a":"b"},"items":[{"type":"reasoning","summary":[]}]}`).id()
+	r.call("conversations.get", 200, talk, "")
+	r.call("conversations.update", 200, talk, `{"metadata":{}}`)
+	r.call("responses.create", 200, all, fmt.Sprintf(`{"model":"shell","input":%q,"conversation":%q}`, busy, strings.TrimPrefix(talk, talks+"/")))
+	r.call("conversations.create_items", 200, talk+"/items", `{"items":[{"type":"function_call","call_id":"c","name":"f","arguments":"{}"}]}`)
+	r.call("conversations.create_items", 400, talk+"/items", `{"items":[{"type":"hologram"}]}`)
+	kept := r.call("conversations.list_items", 200, talk+"/items", "")
+	if n := len(kept.json["data"].([]any)); n != 9 {
+		t.Errorf("%d items: %s", n, kept.body)
+	}
+	item, _ := kept.json["first_id"].(string)
+	r.call("conversations.get_item", 200, talk+"/items/"+item, "")
+	r.call("conversations.delete_item", 200, talk+"/items/"+item, "")
+	r.call("conversations.get_item", 404, talk+"/items/"+item, "")
+	r.call("conversations.delete", 200, talk, "")
+
 	const uploads = "/v1/files"
 	f := r.call("agents.files.create", 200, uploads, `{"filename":"a.txt","data":"aGk=","purpose":"user_data"}`).id()
 	r.call("agents.files.list", 200, uploads, "")

@@ -179,7 +179,7 @@ func (e *fakeEngine) Sessions(_ context.Context, owner string, q spec.SessionQue
 next:
 	for _, s := range all {
 		v := s.session()
-		if v.Owner != owner || v.Deleted || !q.AgentID.IsZero() && q.AgentID != v.Settings.Agent.ID {
+		if v.Owner != owner || v.Deleted || q.Settled && !v.Settings.Settled() || !q.AgentID.IsZero() && q.AgentID != v.Settings.Agent.ID {
 			continue
 		}
 		for k, want := range q.Metadata {

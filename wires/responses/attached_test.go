@@ -114,7 +114,7 @@ func TestEarlierAttachmentsAreNamedInThePreface(t *testing.T) {
 	c := newClient(t, e)
 	short, long := e.Put("me", "short.txt", []byte("brief")), base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", 20<<10)))
 	c.create(`{"model":"codex","input":[{"role":"developer","content":[{"type":"input_file","filename":"rules.md","file_data":"YmUgbmljZQ=="}]},` +
-		`{"role":"user","content":[{"type":"input_text","text":"A"},{"type":"input_image","image_url":"data:image/png;base64,AA=="},` +
+		`{"role":"user","content":[{"type":"input_text","text":"A"},{"type":"input_image","image_url":"https://x/y.png"},` +
 		`{"type":"input_file","file_id":"` + short + `"},{"type":"input_file","filename":"long.txt","file_data":"` + long + `"}]},` +
 		`{"role":"user","content":"B"}]}`).object()
 	const want = "Earlier in this conversation:\n\nuser: A\n[picture]\n--- file: short.txt ---\nbrief\n--- end of file: short.txt ---\n[file long.txt, left out]\n\nThe user's message now:\n\nB"

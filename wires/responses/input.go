@@ -116,6 +116,9 @@ func (in *input) load(ctx context.Context, l *files.Loader) error {
 				it.parts[a.at].Text = "[" + a.Name() + "]"
 				continue
 			}
+			if a.refused != nil {
+				return a.refused
+			}
 			part, err := l.Load(ctx, a.Attachment)
 			if err != nil {
 				return err
@@ -183,6 +186,9 @@ type saidItem struct {
 type attached struct {
 	at int
 	*files.Attachment
+	// refused is why a picture cannot be handed on. Before the prompt it is only
+	// named, so it does not matter there.
+	refused error
 }
 
 // instructs says that the item tells the agent how to work.
@@ -291,10 +297,15 @@ func readMessage(param string, in *itemBody) (*saidItem, error) {
 			said.parts = append(said.parts, event.Part{Text: "[picture]"})
 		case files.InputImage, files.InputFile:
 			a, err := files.ReadAttachment(at, p.Type, &p.RawPart)
+			if p.Type == files.InputImage && event.CodeOf(err) == event.Unsupported {
+				said.attached = append(said.attached, attached{i, &files.Attachment{Param: at, Picture: true}, err})
+				said.parts = append(said.parts, event.Part{})
+				continue
+			}
 			if err != nil {
 				return nil, err
 			}
-			said.attached = append(said.attached, attached{i, a})
+			said.attached = append(said.attached, attached{i, a, nil})
 			said.parts = append(said.parts, event.Part{})
 		default:
 			return nil, event.FailParam(event.Unsupported, at, "this part of a message is not supported; send input_text")

@@ -45,7 +45,7 @@ func readOutput(param string, in *itemBody) (*saidAnswer, error) {
 			if err != nil {
 				return nil, err
 			}
-			a.attached = append(a.attached, attached{i, file})
+			a.attached = append(a.attached, attached{at: i, Attachment: file})
 			a.Parts = append(a.Parts, event.Part{})
 		default:
 			return nil, event.FailParam(event.Unsupported, at, "this part of a function's output is not supported; send input_text")

@@ -256,10 +256,9 @@ func foreign(fields map[string]stdjson.RawMessage, told string, instructs bool) 
 // conversationItem is an item of a conversation, whoever it is from.
 func conversationItem(it *event.Item) stdjson.RawMessage {
 	switch {
+	case it.User, it.Type == event.FunctionOutput, it.Type == event.ApprovalAnswer:
+		return encode(inputItem(it))
 	case it.Type != event.Foreign:
-		if it.User {
-			return encode(inputItem(it))
-		}
 		return encode(outputItem(it))
 	case len(it.Raw) < 2:
 		return encode(inputItem(&event.Item{ID: it.ID, Text: it.Text})) // of a damaged journal

@@ -1,6 +1,7 @@
 package actors_test
 
 import (
+	"crypto/rand"
 	"fmt"
 	"slices"
 	"strings"
@@ -380,6 +381,37 @@ func TestNotesSurviveARestart(t *testing.T) {
 	ask(t, h, agentless, "hi")
 	if got := r.last().Prompt; got != "Earlier in this conversation:\n\nuser: alone"+askedAfter+"hi" {
 		t.Errorf("heard %q", got)
+	}
+}
+
+// A journal of notes alone stays within its limit: the oldest items go, lists and
+// further posts go on.
+func TestNotesAreTrimmed(t *testing.T) {
+	t.Parallel()
+	l := quick()
+	l.JournalMaxBytes = 256 << 10
+	st, err := sqlite.Open(t.TempDir(), sqlite.Options{})
+	must(t, err)
+	t.Cleanup(func() { _ = st.Close() })
+	h := started(t, l, st)
+	ses := conversation(t, h)
+	const posts = 80
+	for i := range posts {
+		noise := make([]byte, 10<<10) // that no compression makes small
+		_, _ = rand.Read(noise)
+		postItems(t, h, ses, postedItem(fmt.Sprintf("user: %d w %x", i, noise)))
+	}
+	eventually(t, "the journal fits", func() bool {
+		rec, err := st.Session(ctx(t), "", ses)
+		return err == nil && rec.Bytes <= l.JournalMaxBytes
+	})
+	got := texts(t, h, ses, spec.Page{Desc: true})
+	if len(got) == 0 || len(got) >= posts || !strings.HasPrefix(got[0], "user: 79 w") {
+		t.Errorf("%d items are left", len(got))
+	}
+	postItems(t, h, ses, postedItem("one more"))
+	if got := texts(t, h, ses, spec.Page{Desc: true, Limit: 1}); !slices.Equal(got, []string{"one more"}) {
+		t.Errorf("%.80q", got)
 	}
 }
 

@@ -28,6 +28,9 @@
 // what it would stream anyway; should that ever be too slow, the deltas can be
 // skipped when they are read, and nothing stored has to change.
 //
+// Beside that it holds what was posted for an agent that has not heard it, at most
+// as much as a preface takes (spec.MaxPreface).
+//
 // What is given up: a session whose queue never empties has no rest point, so its
 // journal cannot be trimmed and a cursor into it is reached from the last rest
 // point however far back that is. The length of the queue bounds neither; an idle

@@ -10,6 +10,10 @@
 // No data line is above 8 MiB: a response object keeps the newest output items
 // that fit and says so in metadata["agenthost.output_trimmed"].
 //
+// A conversation is a session: its items are those of its turns and those that were
+// posted without one, in one order. Posted items are kept as they came, and with
+// each what an agent is told of it; the engine tells the next turn's.
+//
 // What a request names and this wire cannot do is refused with its parameter's
 // name before the engine hears of it; what has no meaning for a coding agent
 // (sampling, caching, unknown names) is ignored and listed in the response header

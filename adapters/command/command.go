@@ -10,6 +10,7 @@ import (
 	"github.com/agenthost/agenthost/actors/spec"
 	"github.com/agenthost/agenthost/adapters/claudecode"
 	"github.com/agenthost/agenthost/adapters/codex"
+	"github.com/agenthost/agenthost/adapters/cursor"
 	"github.com/agenthost/agenthost/adapters/internal/argv"
 )
 
@@ -46,7 +47,7 @@ func (a *Adapter) Binary() string { return a.cfg.Command[0] }
 func (a *Adapter) Capabilities() agent.Capabilities {
 	return agent.Capabilities{
 		Resume:       a.resumes(),
-		TextDeltas:   a.cfg.Output.Format == formatText || a.cfg.Output.Format == formatClaude || a.cfg.JSONL.Text != "",
+		TextDeltas:   slices.Contains([]string{formatText, formatClaude, formatCursor}, a.cfg.Output.Format) || a.cfg.JSONL.Text != "",
 		Instructions: true,
 		BaseURL:      a.cfg.LLMEnv.BaseURL != "",
 		Permissions:  []spec.Permissions{spec.WorkspaceWrite, spec.FullAccess},
@@ -94,6 +95,8 @@ func (a *Adapter) NewParser(r *agent.Request) agent.Parser {
 		return codex.NewParser(&own, a.name)
 	case formatClaude:
 		return claudecode.NewParser(&own, a.name)
+	case formatCursor:
+		return cursor.NewParser(&own, a.name)
 	case formatJSONL:
 		return newLines(&a.cfg, a.implied(r))
 	default:
@@ -104,9 +107,14 @@ func (a *Adapter) NewParser(r *agent.Request) agent.Parser {
 // implied is the session id of a CLI that finds its conversation by itself: ours.
 // It is "" for one that tells its own.
 func (a *Adapter) implied(r *agent.Request) string {
-	tells := a.cfg.sessionPath() != "" || a.cfg.Output.Format == formatCodex || a.cfg.Output.Format == formatClaude
+	tells := a.cfg.sessionPath() != "" || a.dialect()
 	if !a.resumes() || tells {
 		return ""
 	}
 	return r.Session.Hex()
+}
+
+// dialect reports whether the output is that of a known CLI.
+func (a *Adapter) dialect() bool {
+	return slices.Contains([]string{formatCodex, formatClaude, formatCursor}, a.cfg.Output.Format)
 }

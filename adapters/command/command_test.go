@@ -58,9 +58,33 @@ func TestConformance(t *testing.T) {
 	t.Run("claude dialect behind dashes", func(t *testing.T) {
 		adaptertest.Run(t, declare(t, `{command: [c, --, "{prompt}"], prompt: argv, output: {format: jsonl-claude}, resume: {args: ["--resume={session_id}"]}}`), adaptertest.Cases{})
 	})
+	t.Run("cursor dialect", func(t *testing.T) {
+		adaptertest.Run(t, declare(t, cursorAgent), adaptertest.Cases{Dir: "../cursor/testdata/recorded", Silent: cursorSilent})
+	})
 }
 
 func FuzzFeed(f *testing.F) { adaptertest.FuzzFeed(f, declare(f, lines), "testdata/jsonl") }
+
+const cursorAgent = `
+command: [cursor-agent, -p, --output-format, stream-json, --stream-partial-output]
+prompt: stdin
+output: {format: jsonl-cursor}
+resume: {args: [--resume, "{session_id}"]}
+`
+
+// cursorSilent is the list of cursor.Parser's documentation.
+func cursorSilent(line []byte) bool {
+	for _, kind := range []string{"user", "assistant", "thinking"} {
+		if strings.HasPrefix(string(line), `{"type":"`+kind+`"`) {
+			return true
+		}
+	}
+	return false
+}
+
+func FuzzFeedCursor(f *testing.F) {
+	adaptertest.FuzzFeed(f, declare(f, cursorAgent), "../cursor/testdata/recorded")
+}
 
 func FuzzFeedText(f *testing.F) { adaptertest.FuzzFeed(f, declare(f, aider), "testdata/jsonl") }
 

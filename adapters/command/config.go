@@ -21,7 +21,7 @@ type Config struct {
 
 // Output says what the CLI prints.
 type Output struct {
-	Format string `yaml:"format" json:"format"` // text, jsonl, jsonl-codex, jsonl-claude
+	Format string `yaml:"format" json:"format"` // text, jsonl, jsonl-codex, jsonl-claude, jsonl-cursor
 }
 
 // Paths say where in a line of format jsonl things are: ".message.text", with
@@ -56,6 +56,7 @@ const (
 	formatJSONL  = "jsonl"
 	formatCodex  = "jsonl-codex"
 	formatClaude = "jsonl-claude"
+	formatCursor = "jsonl-cursor"
 )
 
 // KeyError is a wrong value in a definition. Key is its path, such as
@@ -109,9 +110,9 @@ func (c *Config) check() error {
 
 func (c *Config) checkOutput() error {
 	switch c.Output.Format {
-	case formatText, formatJSONL, formatCodex, formatClaude:
+	case formatText, formatJSONL, formatCodex, formatClaude, formatCursor:
 	default:
-		return &KeyError{"output.format", fmt.Sprintf("%q is not one of text, jsonl, jsonl-codex, jsonl-claude", c.Output.Format)}
+		return &KeyError{"output.format", fmt.Sprintf("%q is not one of text, jsonl, jsonl-codex, jsonl-claude, jsonl-cursor", c.Output.Format)}
 	}
 	paths := map[string]string{
 		"jsonl.text_path": c.JSONL.Text, "jsonl.message_path": c.JSONL.Message, "jsonl.error_path": c.JSONL.Error,

@@ -18,8 +18,8 @@
 //   - output.format text: what is printed is the answer, line by line, without
 //     terminal escapes; exit 0 is success. jsonl: the paths say where in each line
 //     things are; without done_path exit 0 is success, with it the line where it is
-//     neither false, null, 0 nor "" is. jsonl-codex and jsonl-claude are the dialects
-//     of those CLIs.
+//     neither false, null, 0 nor "" is. jsonl-codex, jsonl-claude and jsonl-cursor are
+//     the dialects of those CLIs.
 //   - resume.args are added on every turn but the first (before "--" if there is
 //     one). The session id comes from resume.session_id_from, else jsonl.session_path,
 //     or from the dialect. A CLI that finds its conversation by itself (by the

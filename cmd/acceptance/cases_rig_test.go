@@ -12,7 +12,7 @@ import (
 
 // stage is a rig whose CLIs do what the test wrote down under a name: the model of
 // a request names the scene. Adapters codex and claude-code are the built-in ones
-// over a script, plain-codex and plain-claude declared ones with the same output.
+// over a script, plain-codex, plain-claude and plain-cursor declared ones with the same output.
 type stage struct {
 	*rig
 	dir string
@@ -46,7 +46,7 @@ func newStage(t *testing.T, settings ...setting) *stage {
 	}
 	all := append([]setting{
 		cli("codex", map[string]any{"binary": play}), cli("claude-code", map[string]any{"binary": play}),
-		cli("plain-codex", declared("jsonl-codex")), cli("plain-claude", declared("jsonl-claude")),
+		cli("plain-codex", declared("jsonl-codex")), cli("plain-claude", declared("jsonl-claude")), cli("plain-cursor", declared("jsonl-cursor")),
 	}, settings...)
 	s.rig = newRig(t, all...)
 	s.scene("normal", codexScene(codexSays("all well")))

@@ -13,6 +13,7 @@ type streamCase struct {
 	number int
 	name   string
 	claude bool   // dialect; else codex
+	cursor bool
 	file   string // recorded, or
 	script string // of its own
 	exit   int
@@ -57,6 +58,7 @@ printf '","exit_code":0,"status":"completed"}}\n'
 	{number: 35, name: "two results", claude: true, file: "l_two_results.jsonl", status: "completed", texts: []string{"started a background task", "background task done"}},
 	{number: 37, name: "short result", claude: true, file: "l_short_result.jsonl", status: "completed", texts: []string{"The first half and the second half."}},
 	{number: 38, name: "dup final", claude: true, file: "l_dup_final.jsonl", status: "completed", texts: []string{"one two three"}},
+	{number: 39, name: "flush repeats", cursor: true, file: "l_cursor_flush.jsonl", status: "completed", texts: []string{"I will look.", "All good."}},
 	{number: 41, name: "usage absent", file: "l_usage_absent.jsonl", status: "completed", texts: []string{"ok"}},
 	{number: 41, name: "usage null", file: "l_usage_null.jsonl", status: "completed", texts: []string{"ok"}},
 	{number: 41, name: "usage strings", file: "l_usage_strings.jsonl", status: "completed", texts: []string{"ok"}},
@@ -97,13 +99,13 @@ func (c *streamCase) scene(s *stage) string {
 // both wires, streamed and not. The same bytes mean the same everywhere.
 func TestCaseStreams(t *testing.T) {
 	t.Parallel()
-	for _, adapter := range []string{"codex", "claude-code", "plain-codex", "plain-claude"} {
+	for _, adapter := range []string{"codex", "claude-code", "plain-codex", "plain-claude", "plain-cursor"} {
 		t.Run(adapter, func(t *testing.T) {
 			t.Parallel()
 			s := newStage(t)
 			for i := range streamCases {
 				c := &streamCases[i]
-				if c.claude != strings.Contains(adapter, "claude") {
+				if c.claude != strings.Contains(adapter, "claude") || c.cursor != strings.Contains(adapter, "cursor") {
 					continue
 				}
 				t.Run(fmt.Sprintf("case %d %s", c.number, c.name), func(t *testing.T) {

@@ -149,7 +149,7 @@ type LLM struct {
 
 // Output says what a declarative adapter's CLI prints.
 type Output struct {
-	Format string `yaml:"format" enum:"text,jsonl,jsonl-codex,jsonl-claude"`
+	Format string `yaml:"format" enum:"text,jsonl,jsonl-codex,jsonl-claude,jsonl-cursor"`
 }
 
 // JSONL says where things are in the lines of format jsonl.

@@ -93,7 +93,7 @@ func TestThePagesCommandsWork(t *testing.T) {
 			t.Errorf("%s: %q, %v", format, text, outcome)
 		}
 	}
-	for _, format := range []string{"text", "jsonl", "jsonl-codex", "jsonl-claude"} {
+	for _, format := range []string{"text", "jsonl", "jsonl-codex", "jsonl-claude", "jsonl-cursor"} {
 		if !seen[format] {
 			t.Errorf("no example of %s", format)
 		}

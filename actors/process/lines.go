@@ -17,6 +17,7 @@ type splitter struct {
 	spec  *Spec
 	small *[]byte // from the pool
 	buf   []byte  // *small, or a larger one
+	long  []byte  // buf, when it is to be given back
 	used  int     // bytes of the unfinished line at the front of buf
 	lines [][]byte
 
@@ -32,6 +33,7 @@ func newSplitter(spec *Spec) *splitter {
 }
 
 func (s *splitter) release() {
+	s.giveBack()
 	buffers.Put(s.small)
 	s.small, s.buf, s.lines = nil, nil, nil
 }
@@ -39,12 +41,30 @@ func (s *splitter) release() {
 // space is where the next bytes are to be put, never empty.
 func (s *splitter) space() []byte {
 	if s.used == len(s.buf) {
-		// An unfinished line is at most MaxLine and a CR, see feed.
-		grown := make([]byte, min(2*len(s.buf), s.spec.MaxLine+1+readSize))
-		copy(grown, s.buf[:s.used])
-		s.buf = grown
+		s.grow()
 	}
 	return s.buf[s.used:]
+}
+
+// grow makes room for more of an unfinished line, which is at most MaxLine and a
+// CR, see feed.
+func (s *splitter) grow() {
+	most := s.spec.MaxLine + 1 + readSize
+	grown := takeLong(most)
+	if grown != nil {
+		s.long = grown
+	} else {
+		grown = make([]byte, min(2*len(s.buf), most))
+	}
+	copy(grown, s.buf[:s.used])
+	s.buf = grown
+}
+
+func (s *splitter) giveBack() {
+	if s.long != nil {
+		giveLong(s.long)
+		s.long = nil
+	}
 }
 
 // feed takes n bytes that were put into space.
@@ -137,6 +157,7 @@ func (s *splitter) shrink() {
 	if len(s.buf) > readSize && s.used < readSize {
 		copy(*s.small, s.buf[:s.used])
 		s.buf = *s.small
+		s.giveBack()
 	}
 	if cap(s.lines) > 4<<10 { // a flood of tiny lines
 		s.lines = nil

@@ -72,6 +72,8 @@ func victim(dir string) int {
 // The server is killed with SIGKILL in the middle of a turn. Its successor fails
 // that turn, runs the three that waited in order, and replays to the byte what a
 // client saw before; the old CLI is dead.
+//
+//cases:118
 func TestKilledServer(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

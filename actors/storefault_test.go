@@ -53,6 +53,8 @@ func (f *faulty) Commit(c *store.Commit) {
 
 // The disk is full for a while: the running turn is ended and says why once the
 // store is back, new input is refused meanwhile, what was accepted runs.
+//
+//cases:114
 func TestFullDiskLosesNothingAccepted(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

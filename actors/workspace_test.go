@@ -12,6 +12,7 @@ import (
 	"github.com/agenthost/agenthost/actors/store/memory"
 )
 
+//cases:109
 func TestWorkspacePaths(t *testing.T) {
 	t.Parallel()
 	dir, work := t.TempDir(), t.TempDir()

@@ -47,6 +47,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
+//cases:99
 func TestTokensInTheQueryAreNeitherAcceptedNorLogged(t *testing.T) {
 	t.Parallel()
 	r := start(t, Config{Principals: principals}, nil)

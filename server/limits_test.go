@@ -15,6 +15,7 @@ import (
 	"github.com/agenthost/agenthost/wires/call"
 )
 
+//cases:80
 func TestBodyAboveTheLimitIsAnsweredNotReset(t *testing.T) {
 	t.Parallel()
 	r := start(t, Config{MaxBody: 1 << 20}, nil)
@@ -62,6 +63,7 @@ func TestHeaderAboveTheLimit(t *testing.T) {
 	}
 }
 
+//cases:84
 func TestBrokenRequests(t *testing.T) {
 	t.Parallel()
 	r := start(t, Config{}, nil)
@@ -81,6 +83,7 @@ func TestBrokenRequests(t *testing.T) {
 	}
 }
 
+//cases:78
 func TestUnknownEncodingIsRefused(t *testing.T) {
 	t.Parallel()
 	r := start(t, Config{}, nil)
@@ -89,6 +92,7 @@ func TestUnknownEncodingIsRefused(t *testing.T) {
 	}
 }
 
+//cases:81
 func TestExpectIsRefusedBeforeTheBody(t *testing.T) {
 	t.Parallel()
 	r := start(t, Config{Principals: principals}, nil)
@@ -125,6 +129,7 @@ func TestExpectIsRefusedBeforeTheBody(t *testing.T) {
 	}
 }
 
+//cases:96
 func TestSlowSendersAreClosedAndOthersServed(t *testing.T) {
 	t.Parallel()
 	r := start(t, Config{HeaderTimeout: 300 * time.Millisecond, BodyTimeout: 600 * time.Millisecond}, nil)
@@ -149,6 +154,7 @@ func TestSlowSendersAreClosedAndOthersServed(t *testing.T) {
 	}
 }
 
+//cases:84
 func TestPanicOfAHandlerEndsOneRequest(t *testing.T) {
 	t.Parallel()
 	r := start(t, Config{}, nil)
@@ -216,6 +222,7 @@ func (r *running) openStream(t *testing.T) (net.Conn, *bufio.Reader) {
 	return c, b
 }
 
+//cases:60
 func TestStreamsOutliveReadTimeoutsAndEndInOrder(t *testing.T) {
 	t.Parallel()
 	frames := make(chan string, 10)

@@ -108,6 +108,7 @@ func TestNamesBesideFixedSegmentsAreParameters(t *testing.T) {
 	}
 }
 
+//cases:84
 func TestUnknownRoutesAnd405(t *testing.T) {
 	t.Parallel()
 	r := start(t, Config{Principals: principals}, nil)
@@ -132,6 +133,7 @@ func TestUnknownRoutesAnd405(t *testing.T) {
 	}
 }
 
+//cases:83
 func TestPathValuesStayRaw(t *testing.T) {
 	t.Parallel()
 	r := start(t, Config{}, nil)
@@ -142,6 +144,7 @@ func TestPathValuesStayRaw(t *testing.T) {
 	}
 }
 
+//cases:85
 func TestHeadAndOptions(t *testing.T) {
 	t.Parallel()
 	r := start(t, Config{Principals: principals}, nil)

@@ -35,6 +35,7 @@ func TestNoStdinIsDevNull(t *testing.T) {
 	}
 }
 
+//cases:2
 func TestExitWithoutReadingAPromptIsAnExit(t *testing.T) {
 	t.Parallel()
 	spec := sh("echo no >&2; exit 3")
@@ -79,6 +80,7 @@ func TestWriterEndsThoughSomethingElseHoldsStdin(t *testing.T) {
 	}
 }
 
+//cases:3
 func TestStderrFloodDoesNotBlock(t *testing.T) {
 	t.Parallel()
 	r := start(t, sh(`for i in 1 2 3 4 5; do head -c 1048576 /dev/zero | tr '\0' x >&2; echo $i; done; echo last >&2`))
@@ -158,6 +160,7 @@ func TestLongLineIsDroppedAndReadingGoesOn(t *testing.T) {
 	}
 }
 
+//cases:20
 func TestLongLineBelowTheCapArrives(t *testing.T) {
 	t.Parallel()
 	r := start(t, sh(`head -c 8388608 /dev/zero | tr '\0' x; echo; echo b`))

@@ -243,6 +243,8 @@ func TestSignalsBehindTheEndReachTheGroup(t *testing.T) {
 
 // A number that another process has by now is not ours. Not parallel: another
 // sweep might take the stranger for an orphan before it is spared.
+//
+//cases:119
 func TestReusedPidsAreNotSignalled(t *testing.T) {
 	stranger := exec.Command("/bin/sh", "-c", "sleep 100 & echo $!; wait")
 	stranger.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

@@ -43,10 +43,10 @@ func ValidMetadata(param string, m map[string]string) error {
 }
 
 // ValidAgentName checks a saved agent's name. "" is allowed: agents may be
-// nameless.
+// nameless. "." and ".." are none, though nothing here makes a path of a name.
 func ValidAgentName(name string) error {
-	if name != "" && !agentName.MatchString(name) {
-		return event.FailParam(event.InvalidRequest, "name", "an agent's name must match [A-Za-z0-9._-]{1,64}")
+	if name != "" && (!agentName.MatchString(name) || name == "." || name == "..") {
+		return event.FailParam(event.InvalidRequest, "name", "an agent's name must match [A-Za-z0-9._-]{1,64} and be neither . nor ..")
 	}
 	return nil
 }

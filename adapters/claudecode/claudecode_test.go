@@ -40,6 +40,7 @@ func silent(line []byte) bool {
 	return l.Type == "tool_progress"
 }
 
+//cases:16,103
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	adaptertest.Run(t, &claudecode.Adapter{}, adaptertest.Cases{Dir: "testdata/recorded", Silent: silent})

@@ -22,6 +22,7 @@ func silent(line []byte) bool {
 	return strings.Contains(s, `"turn.started"`) || strings.Contains(s, `"spawn_agent"`) && strings.Contains(s, `"pending_init"`)
 }
 
+//cases:16,103
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	adaptertest.Run(t, &codex.Adapter{}, adaptertest.Cases{Dir: "testdata/recorded", Silent: silent})

@@ -44,6 +44,7 @@ jsonl: {text_path: .delta, message_path: .message.text, error_path: .error, sess
 resume: {args: [--resume, "{session_id}"]}
 `
 
+//cases:16,39,103
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	t.Run("text by argv", func(t *testing.T) {

@@ -36,6 +36,8 @@ func (e *ending) is(t *testing.T, status, text string, within time.Duration) {
 }
 
 // Cases 1, 2 and 3: the three pipes.
+//
+//cases:1,2,3
 func TestCasePipes(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, cli("argv-codex", map[string]any{
@@ -72,6 +74,8 @@ func TestCasePipes(t *testing.T) {
 }
 
 // Case 4: a background child holds stdout and stderr after a clean exit.
+//
+//cases:4
 func TestCase04GrandchildHoldsStdout(t *testing.T) {
 	t.Parallel()
 	const turns = 20
@@ -100,6 +104,8 @@ func TestCase04GrandchildHoldsStdout(t *testing.T) {
 
 // Case 6 is in host_cancel_test.go with its kin. Case 7: the CLI never exits after
 // its result.
+//
+//cases:7
 func TestCase07LingerAfterResult(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, limit("linger", "500ms"), grace("300ms", "300ms"))
@@ -117,6 +123,8 @@ func TestCase07LingerAfterResult(t *testing.T) {
 const openCommand = `{"type":"item.started","item":{"id":"c","type":"command_execution","command":"make","aggregated_output":"","exit_code":null,"status":"in_progress"}}`
 
 // Cases 9 and 10: silence with nothing open is a hang, silence of a tool is not.
+//
+//cases:9,10
 func TestCaseSilence(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, limit("idle_timeout", "700ms"), limit("turn_timeout", "3s"), grace("300ms", "300ms"))
@@ -151,6 +159,8 @@ func TestCaseSilence(t *testing.T) {
 }
 
 // Case 12: reparented children are reaped, and exit codes stay right.
+//
+//cases:12
 func TestCase12OrphansAreReaped(t *testing.T) {
 	t.Parallel()
 	orphans(t, newStage(t))
@@ -158,6 +168,8 @@ func TestCase12OrphansAreReaped(t *testing.T) {
 
 // The same with the server as the first process of a pid namespace, as in a
 // container without an init.
+//
+//cases:12
 func TestCase12ServerIsInit(t *testing.T) {
 	t.Parallel()
 	certify(t)
@@ -187,6 +199,8 @@ func orphans(t *testing.T, s *stage) {
 }
 
 // Case 13: nothing of a turn stays with the server, however it ended.
+//
+//cases:13
 func TestCase13NothingLeaks(t *testing.T) {
 	t.Parallel()
 	const turns = 300
@@ -229,6 +243,8 @@ func TestCase13NothingLeaks(t *testing.T) {
 
 // Cases 14, 15 and 16: what callers say reaches the model unchanged and is never
 // an option.
+//
+//cases:14,15,16
 func TestCasePrompts(t *testing.T) {
 	t.Parallel()
 	bin, err := hostproc.Build()
@@ -299,6 +315,8 @@ func TestCasePrompts(t *testing.T) {
 }
 
 // Case 17: the server's environment does not reach the CLI.
+//
+//cases:17
 func TestCase17Environment(t *testing.T) {
 	t.Parallel()
 	const token = "tok-0123456789abcdef"
@@ -334,6 +352,8 @@ func TestCase17Environment(t *testing.T) {
 }
 
 // Case 18: what cannot start fails once, and works after the repair.
+//
+//cases:18
 func TestCase18CannotStart(t *testing.T) {
 	t.Parallel()
 	work := t.TempDir()
@@ -413,6 +433,8 @@ func TestCase18CannotStart(t *testing.T) {
 }
 
 // Case 19: many lines, none of them long.
+//
+//cases:19
 func TestCase19ManySmallLines(t *testing.T) {
 	t.Parallel()
 	lines := `pad=$(head -c 10000 /dev/zero | tr '\0' p)
@@ -438,6 +460,8 @@ i=$((i+1)); done
 
 // Case 20 in memory: a line of 12 MiB costs its buffer, which is outside the heap,
 // and its text, with escapes or without.
+//
+//cases:20
 func TestCase20LongLineInMemory(t *testing.T) {
 	t.Parallel()
 	const most = 64 << 20
@@ -465,6 +489,8 @@ printf '","exit_code":0,"status":"completed"}}\n'
 }
 
 // Case 72: no data line is longer than clients can read.
+//
+//cases:72
 func TestCase72DataLinesAreBounded(t *testing.T) {
 	t.Parallel()
 	const size = 9 << 20
@@ -501,6 +527,8 @@ func TestCase72DataLinesAreBounded(t *testing.T) {
 
 // Case 101: a configured secret is nowhere that a caller or a reader of the state
 // directory sees it.
+//
+//cases:101
 func TestCase101SecretIsRedacted(t *testing.T) {
 	t.Parallel()
 	const secret = "sk-canary-0123456789abcdef"

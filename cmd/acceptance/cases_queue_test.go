@@ -12,6 +12,8 @@ import (
 )
 
 // Case 49: the CLI no longer knows its conversation.
+//
+//cases:49
 func TestCase49ResumeIsLost(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -32,6 +34,8 @@ case "$*" in *`+nativeCodex+`*) echo "Error: thread/resume failed: no rollout fo
 
 // Case 50: the CLI tells another id at each resume. A declared one is believed to go
 // on; codex begins a new thread then, which is said and not passed over.
+//
+//cases:50
 func TestCase50NativeIDChanges(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -60,6 +64,8 @@ printf '{"type":"thread.started","thread_id":"01a00000-0000-7000-8000-0000000001
 }
 
 // Case 52: one session never runs two CLIs.
+//
+//cases:52
 func TestCase52OneCLIASession(t *testing.T) {
 	t.Parallel()
 	const posts = 10
@@ -97,6 +103,8 @@ func TestCase52OneCLIASession(t *testing.T) {
 }
 
 // Case 55: the last good response stays one that can be built on.
+//
+//cases:55
 func TestCase55ChainBehindAFailure(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, grace("300ms", "300ms"))
@@ -141,6 +149,8 @@ func TestCase55ChainBehindAFailure(t *testing.T) {
 }
 
 // Case 65: the CLI is killed in the middle.
+//
+//cases:65
 func TestCase65KilledCLI(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -171,6 +181,8 @@ func TestCase65KilledCLI(t *testing.T) {
 }
 
 // Case 112: the queue goes on whatever became of the turn before.
+//
+//cases:112
 func TestCase112QueueGoesOn(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, limit("max_queue", 5), limit("idle_timeout", "1s"), grace("300ms", "300ms"))
@@ -229,6 +241,8 @@ func (s *stage) killPlayer() {
 }
 
 // Case 113: a session is deleted while it works.
+//
+//cases:113
 func TestCase113DeleteWhileRunning(t *testing.T) {
 	t.Parallel()
 	work := t.TempDir()
@@ -288,6 +302,8 @@ func TestCase113DeleteWhileRunning(t *testing.T) {
 }
 
 // Case 115: the server has few descriptors; what does not fit fails by itself.
+//
+//cases:115
 func TestCase115FewDescriptors(t *testing.T) {
 	t.Parallel()
 	const turns, readers = 60, 30

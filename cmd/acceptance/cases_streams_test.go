@@ -2,9 +2,12 @@ package acceptance
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 )
 
@@ -12,7 +15,7 @@ import (
 type streamCase struct {
 	number int
 	name   string
-	claude bool   // dialect; else codex
+	claude bool // dialect; else codex
 	cursor bool
 	file   string // recorded, or
 	script string // of its own
@@ -97,6 +100,8 @@ func (c *streamCase) scene(s *stage) string {
 
 // Every case runs on the built-in adapter of its dialect and on a declared one, on
 // both wires, streamed and not. The same bytes mean the same everywhere.
+//
+//cases:streamCases
 func TestCaseStreams(t *testing.T) {
 	t.Parallel()
 	for _, adapter := range []string{"codex", "claude-code", "plain-codex", "plain-claude", "plain-cursor"} {
@@ -287,4 +292,60 @@ func failedTool(t *testing.T, e *ending) {
 		return
 	}
 	t.Errorf("%s: no failed tool: %v", e.way, e.items)
+}
+
+// Case 70: a response is streamed again, whole or from behind any number, while it
+// runs and after its end, and each time with the same bytes.
+//
+//cases:70
+func TestCase70StreamAgain(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	gate := filepath.Join(t.TempDir(), "gate")
+	lines := strings.Split(strings.TrimSpace(string(recorded(t, "l_lifecycle.jsonl"))), "\n")
+	half := len(lines) / 2
+	s.scene("slow", "cat >/dev/null\n"+quoted(lines[:half])+"until [ -e '"+gate+"' ]; do sleep 0.05; done\n"+quoted(lines[half:]))
+	started := s.http.ok("POST", "/agents/codex/v1/responses", map[string]any{"model": "slow", "input": "go", "background": true})
+	id := started.str("id")
+	seen := s.http.response(id, -1).waitKind(20*time.Second, "response.output_item.added", 2)
+	during := []*stream{s.http.response(id, -1)}
+	for i := range seen {
+		during = append(during, s.http.response(id, i))
+	}
+	if err := os.WriteFile(gate, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	whole := during[0]
+	frames := whole.end(20 * time.Second)
+	checkResponse(t, whole)
+	if frames[0].kind() != "response.created" || frames[len(frames)-1].kind() != "response.completed" {
+		t.Errorf("from %s to %s", frames[0].kind(), frames[len(frames)-1].kind())
+	}
+	rest := string(whole.content())
+	for i := range frames {
+		at := strings.Index(rest, "\n\n") + 2
+		rest = rest[at:]
+		if i < len(seen) {
+			during[i+1].end(20 * time.Second)
+			if string(during[i+1].content()) != rest {
+				t.Errorf("behind %d, while it ran: other bytes", i)
+			}
+		}
+		again := s.http.response(id, i)
+		again.end(20 * time.Second)
+		if string(again.content()) != rest {
+			t.Errorf("behind %d, after the end: other bytes", i)
+		}
+	}
+	s.well()
+	s.Stop()
+}
+
+// quoted prints lines as they are.
+func quoted(lines []string) string {
+	var b strings.Builder
+	for _, l := range lines {
+		b.WriteString("printf '%s\\n' '" + strings.ReplaceAll(l, "'", `'\''`) + "'\n")
+	}
+	return b.String()
 }

@@ -17,6 +17,8 @@ import (
 
 // The provider key goes to the CLI and from there to the provider, and nowhere
 // else: no event, item, file of the state directory, line of the log or argv has it.
+//
+//cases:101,103
 func TestRealCLIKeyIsNowhereElse(t *testing.T) {
 	t.Parallel()
 	eachCLI(t, func(t *testing.T, r *cliRig, adapter string) {

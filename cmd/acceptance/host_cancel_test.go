@@ -99,6 +99,7 @@ func TestCancelWhileQueued(t *testing.T) {
 	}
 }
 
+//cases:91
 func TestCancelAfterTheEndChangesNothing(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -134,6 +135,7 @@ var stubborn = []struct{ name, mode string }{
 	{"all of it", "escape,hold-stdout,ignore-signals,orphans"},
 }
 
+//cases:6
 func TestCancelEndsTheWholeTree(t *testing.T) {
 	t.Parallel()
 	for _, adapter := range []string{"codex", "claude-code"} {
@@ -195,6 +197,8 @@ func TestCancelEndsTheWholeTree(t *testing.T) {
 }
 
 // Case 91: cancels around the time of completion.
+//
+//cases:91
 func TestCase91CancelRacesCompletion(t *testing.T) {
 	t.Parallel()
 	const turns = 150

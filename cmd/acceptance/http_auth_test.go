@@ -11,6 +11,8 @@ import (
 func newReader(text string) *bufio.Reader { return bufio.NewReader(strings.NewReader(text)) }
 
 // Cases 97 and 99: how a token may be presented.
+//
+//cases:97,99
 func TestCaseTokens(t *testing.T) {
 	t.Parallel()
 	r := guarded(t)
@@ -59,6 +61,8 @@ func TestCaseTokens(t *testing.T) {
 }
 
 // Case 100: a foreign id is an unknown one.
+//
+//cases:100
 func TestCase100ForeignIDs(t *testing.T) {
 	t.Parallel()
 	r := guarded(t)
@@ -179,6 +183,8 @@ func TestProbes(t *testing.T) {
 }
 
 // Case 90: what a refusal tells a client about trying again.
+//
+//cases:90
 func TestCase90RetryHeaders(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, limit("max_queue", 1), limit("drain_timeout", "2s"), grace("300ms", "300ms"))

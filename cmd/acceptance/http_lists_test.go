@@ -37,6 +37,8 @@ func (c *caller) paged(path, order string, limit int) (ids []string, pages int) 
 }
 
 // Case 86: lists end, whatever the cursor.
+//
+//cases:86
 func TestCase86Lists(t *testing.T) {
 	t.Parallel()
 	const n = 45
@@ -93,6 +95,8 @@ func TestCase86Lists(t *testing.T) {
 }
 
 // Case 88: a retried post starts nothing twice.
+//
+//cases:88
 func TestCase88Idempotency(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -134,6 +138,8 @@ func TestCase88Idempotency(t *testing.T) {
 }
 
 // Case 93: what is not to be stored is not kept.
+//
+//cases:93
 func TestCase93StoreFalse(t *testing.T) {
 	t.Parallel()
 	n := 300
@@ -170,6 +176,8 @@ func TestCase93StoreFalse(t *testing.T) {
 }
 
 // Case 95: nothing of a request ends up in another.
+//
+//cases:95
 func TestCase95RequestsDoNotMix(t *testing.T) {
 	t.Parallel()
 	const n = 200
@@ -209,6 +217,8 @@ func TestCase95RequestsDoNotMix(t *testing.T) {
 }
 
 // Case 54: a response can be built on as soon as it is told that it ended.
+//
+//cases:54
 func TestCase54ChainAtOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -90,6 +90,8 @@ func (r *rig) untouched(sessions int) {
 }
 
 // Cases 82, 83, 84, 85: what is no route, or no id.
+//
+//cases:82,83,84,85
 func TestCaseRoutes(t *testing.T) {
 	t.Parallel()
 	r := guarded(t)
@@ -158,7 +160,17 @@ func TestCaseRoutes(t *testing.T) {
 	r.Stop()
 }
 
+// zstdOf is text, of less than 256 bytes, as a zstd frame with one raw block.
+func zstdOf(text string) []byte {
+	head := []byte{0x28, 0xb5, 0x2f, 0xfd, 0x20, byte(len(text)), 0, 0, 0}
+	size := len(text)<<3 | 1
+	head[6], head[7], head[8] = byte(size), byte(size>>8), byte(size>>16)
+	return append(head, text...)
+}
+
 // Cases 78, 80 and 81: bodies that are encoded, too large or only announced.
+//
+//cases:78,80,81
 func TestCaseBodies(t *testing.T) {
 	t.Parallel()
 	r := guarded(t, limit("max_body_bytes", "1MiB"))
@@ -166,6 +178,9 @@ func TestCaseBodies(t *testing.T) {
 	gz := recorded(t, "h_body.json.gz")
 	if a := r.http.do("POST", "/v1/responses", gz, "Content-Encoding: gzip"); a.status != 200 || a.str("status") != "completed" {
 		t.Errorf("gzip: %d %s", a.status, clip(a.body))
+	}
+	if a := r.http.do("POST", "/v1/responses", zstdOf(`{"model":"codex","input":"hi"}`), "Content-Encoding: zstd"); a.status != 200 || a.str("status") != "completed" {
+		t.Errorf("zstd: %d %s", a.status, clip(a.body))
 	}
 	for name, c := range map[string]struct {
 		body     []byte
@@ -176,6 +191,7 @@ func TestCaseBodies(t *testing.T) {
 		"announced only":   {[]byte(`{"model":"codex","input":"hi"}`), "gzip", 400},
 		"unknown":          {gz, "foo", 415},
 		"cut":              {gz[:len(gz)/2], "gzip", 400},
+		"zstd nonsense":    {gz, "zstd", 400},
 	} {
 		var headers []string
 		if c.encoding != "" {
@@ -214,6 +230,8 @@ func TestCaseBodies(t *testing.T) {
 }
 
 // Cases 73, 75, 77 and 94: what a create is made of.
+//
+//cases:73,74,75,77,94
 func TestCaseCreateBodies(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, env("FAKE_MODE=echo"))
@@ -230,7 +248,7 @@ func TestCaseCreateBodies(t *testing.T) {
 		}
 	}
 	// Tools that the host cannot give to a CLI are refused with the first bad one.
-	if a := post("h_tools_mixed.json"); a.status != 400 || !strings.HasPrefix(fmt.Sprint(a.at("error", "param")), "tools") {
+	if a := post("h_tools_mixed.json"); a.status != 400 || !strings.HasPrefix(fmt.Sprint(a.at("error", "param")), "tools[") {
 		t.Errorf("case 74: %d %s", a.status, clip(a.body))
 	}
 	for _, name := range []string{"h_json_trailing.json", "h_json_deep.json", "h_json_utf16.json", "h_json_nan.json", "h_json_truncated.json"} {
@@ -283,6 +301,8 @@ func TestCaseCreateBodies(t *testing.T) {
 }
 
 // Case 96: slow senders are closed, and nobody else waits for them.
+//
+//cases:96
 func TestCase96SlowSenders(t *testing.T) {
 	t.Parallel()
 	const slow = 200

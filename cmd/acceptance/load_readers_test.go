@@ -90,6 +90,8 @@ var (
 
 // Half the readers are on each wire; of each half one reads nothing, is closed and
 // comes back.
+//
+//cases:70
 func TestManyReadersOfALongTurnSeeTheSameBytes(t *testing.T) {
 	t.Parallel()
 	const readers, deltas = 32, 100_000
@@ -167,6 +169,8 @@ func TestManyReadersOfALongTurnSeeTheSameBytes(t *testing.T) {
 }
 
 // Case 68: readers join at random while events come.
+//
+//cases:68
 func TestCase68ReadersJoinAtRandom(t *testing.T) {
 	t.Parallel()
 	const readers = 100
@@ -220,6 +224,8 @@ func TestCase68ReadersJoinAtRandom(t *testing.T) {
 
 // Case 58: a reader that reads nothing costs neither memory nor time. A turn's own
 // text is held while it runs, so what counts is what the stalled reader adds.
+//
+//cases:58
 func TestCase58StalledReaderIsDisconnected(t *testing.T) {
 	t.Parallel()
 	const size, most = 100 << 20, 100 << 20
@@ -280,6 +286,8 @@ func bigTurn(t *testing.T, size int64, stall bool) (growth int64, r *rig) {
 }
 
 // Case 57: readers of an idle session that leave are noticed.
+//
+//cases:57
 func TestCase57ReadersThatLeaveAreNoticed(t *testing.T) {
 	t.Parallel()
 	const readers = 50
@@ -305,6 +313,8 @@ func TestCase57ReadersThatLeaveAreNoticed(t *testing.T) {
 }
 
 // Case 59: a client that goes away does not end its turn.
+//
+//cases:59
 func TestCase59ClientThatLeavesDoesNotCancel(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -345,6 +355,8 @@ func TestCase59ClientThatLeavesDoesNotCancel(t *testing.T) {
 }
 
 // Case 56: a heartbeat is one comment line with one newline, between events.
+//
+//cases:56
 func TestCase56Heartbeat(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, streamKey("heartbeat", "100ms"))
@@ -384,6 +396,8 @@ func TestCase56Heartbeat(t *testing.T) {
 var stamp = regexp.MustCompile(`ts:([0-9]+)`)
 
 // Case 61: events go out as they come.
+//
+//cases:61
 func TestCase61EventsAreNotBatched(t *testing.T) {
 	t.Parallel()
 	const n = 20
@@ -425,6 +439,8 @@ func TestCase61EventsAreNotBatched(t *testing.T) {
 }
 
 // Case 60: nothing ends a request or a stream only because it takes long.
+//
+//cases:60
 func TestCase60LongSilence(t *testing.T) {
 	t.Parallel()
 	certify(t)

@@ -71,6 +71,7 @@ func (c *caller) idle(session string, timeout time.Duration) {
 	})
 }
 
+//cases:118
 func TestKilledServerLosesAndRepeatsNothing(t *testing.T) {
 	t.Parallel()
 	for name, pace := range map[string]struct {
@@ -182,6 +183,7 @@ func (r *rig) checkCursors(session string, whole, response *stream, turn string,
 	}
 }
 
+//cases:118
 func TestKilledServerResumesTheCLIsOwnSession(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -221,6 +223,7 @@ func TestSecondServerIsRefused(t *testing.T) {
 	r.Stop()
 }
 
+//cases:88
 func TestIdempotencyKeyHoldsAcrossAKill(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -292,6 +295,8 @@ func TestStopLetsRunningTurnsFinishAndKeepsTheQueue(t *testing.T) {
 }
 
 // Case 66: many running turns, watched, and a queue; all stubborn.
+//
+//cases:66
 func TestCase66StopEndsEveryStreamWithinOneGrace(t *testing.T) {
 	t.Parallel()
 	const running, queued = 12, 30

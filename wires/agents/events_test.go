@@ -117,6 +117,8 @@ func TestCloseOnIdleEndsOnceAllIsRead(t *testing.T) {
 }
 
 // From each cursor that was ever given, the rest is the rest: the same bytes.
+//
+//cases:70
 func TestEveryCursorGivesTheRestOfTheStream(t *testing.T) {
 	t.Parallel()
 	for name := range stories {

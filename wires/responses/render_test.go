@@ -210,6 +210,7 @@ func judge(t testing.TB, stream []byte, turn *fold.Turn) []responsestest.Frame {
 	return frames
 }
 
+//cases:62
 func TestStreamsKeepTheOrderThatClientsNeed(t *testing.T) {
 	t.Parallel()
 	for _, s := range stories {

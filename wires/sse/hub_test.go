@@ -248,6 +248,7 @@ func TestPendingFramesGoOutInOneWrite(t *testing.T) {
 	}
 }
 
+//cases:56
 func TestHeartbeatIsOneLineAndNeverInsideAFrame(t *testing.T) {
 	t.Parallel()
 	hub := sse.NewHub(sse.Options{Heartbeat: 16 * time.Millisecond})

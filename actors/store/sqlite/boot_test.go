@@ -125,6 +125,8 @@ func TestDamagedLogMakesUncertain(t *testing.T) {
 
 // A full disk does not keep a server from starting, and what is stored once there
 // is space again is under the same care.
+//
+//cases:114
 func TestFullDiskAtTheStart(t *testing.T) {
 	t.Parallel()
 	dir, faults := t.TempDir(), &Faults{}

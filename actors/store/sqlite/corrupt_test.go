@@ -35,6 +35,7 @@ func written(t *testing.T, dir string, sessions, commits int) []*session {
 	return list
 }
 
+//cases:116
 func TestFlippedBitInAChunkIsFoundAndConfined(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -71,6 +72,7 @@ func TestFlippedBitInAChunkIsFoundAndConfined(t *testing.T) {
 	}
 }
 
+//cases:116
 func TestDamageOfARowIsFound(t *testing.T) {
 	t.Parallel()
 	read := func(s *Store, w *session) error { _, err := w.read(s); return err }
@@ -130,6 +132,8 @@ func TestDamagedCheckpointIsPassedOver(t *testing.T) {
 
 // Whatever bit of the file flips: the store opens or says why not, and a session
 // gives what was written or ErrCorrupt.
+//
+//cases:116
 func TestRandomFlipsAreNeverSilent(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

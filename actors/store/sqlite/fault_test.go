@@ -10,6 +10,7 @@ import (
 	"github.com/agenthost/agenthost/actors/store"
 )
 
+//cases:114
 func TestFullDiskRefusesAndRecovers(t *testing.T) {
 	t.Parallel()
 	faults := &Faults{}

@@ -33,6 +33,7 @@ func openLogged(t *testing.T, dir string) (s *Store, log string, kept []string) 
 	return s, out.String(), kept
 }
 
+//cases:116
 func TestSoundAndTornLogsAreNoDamage(t *testing.T) {
 	t.Parallel()
 	for name, tear := range map[string]func([]byte) []byte{
@@ -56,6 +57,7 @@ func TestSoundAndTornLogsAreNoDamage(t *testing.T) {
 	}
 }
 
+//cases:116
 func TestDamageInTheLogIsReportedAndKept(t *testing.T) {
 	t.Parallel()
 	dir, w := crashed(t, 20)

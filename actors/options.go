@@ -108,6 +108,8 @@ type RuntimeConfig struct {
 	// Passthrough names variables of the host's environment the CLI may see.
 	Passthrough []string
 	ExtraArgs   []string
+	// Proof is what tests found out about the adapter; it is only shown.
+	Proof agent.Proof
 }
 
 // Option configures a Host.

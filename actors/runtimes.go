@@ -30,6 +30,7 @@ type Runtime struct {
 	Confined     bool             // workspace_write is enforced by the CLI
 	KeySet       bool             // a provider key is configured
 	Capabilities agent.Capabilities
+	Proof        agent.Proof // of the adapter, by its tests
 }
 
 // runtimes is the host's set of adapters; the lists are fixed after newRuntimes.
@@ -184,7 +185,7 @@ func (h *Host) Runtimes(ctx context.Context) []Runtime {
 		r := Runtime{
 			Name: rc.Adapter.Name(), Aliases: rc.Adapter.Aliases(), Binary: rc.Binary, Driver: "exec",
 			Default: rc.Adapter.Name() == h.fallback(), Home: rc.Home, Permissions: rc.Permissions,
-			Confined: caps.Confined, KeySet: rc.LLM.APIKey != "", Capabilities: caps,
+			Confined: caps.Confined, KeySet: rc.LLM.APIKey != "", Capabilities: caps, Proof: rc.Proof,
 		}
 		if p, err := h.runtimes.locate(rc); err == nil {
 			r.Path, r.Installed = p, true

@@ -77,6 +77,10 @@ type runtime struct {
 	InstallSteps [][]string `json:"install_steps"`
 	Implemented  bool       `json:"implemented"`
 	Default      bool       `json:"default"`
+	// Features say what tests found out about each, VerifiedVersion with which
+	// version of the CLI.
+	Features        map[string]string `json:"features"`
+	VerifiedVersion *string           `json:"verified_version"`
 }
 
 // Variants implements openapi.Variants.
@@ -105,12 +109,21 @@ func (s *Server) listRuntimes(c *call.Call) {
 			Installed: r.Installed, Path: orNull(r.Path), Version: orNull(r.Version), Experimental: r.Capabilities.Experimental,
 			Capabilities: r.Capabilities, Driver: r.Driver, Home: string(r.Home), Permissions: string(r.Permissions), Confinement: confinement,
 			AuthPresent: r.KeySet, InstallSteps: append([][]string{}, s.cfg.Install[r.Name]...), Implemented: true, Default: r.Default,
+			Features: words(r.Proof.Features), VerifiedVersion: orNull(r.Proof.Version),
 		})
 	}
 	if n := len(out.Data); n > 0 {
 		out.FirstID, out.LastID = &out.Data[0].ID, &out.Data[n-1].ID
 	}
 	c.JSON(200, out)
+}
+
+func words(features map[string]agent.Support) map[string]string {
+	out := make(map[string]string, len(features))
+	for name, is := range features {
+		out[name] = string(is)
+	}
+	return out
 }
 
 func orNull(s string) *string {

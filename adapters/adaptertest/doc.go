@@ -17,6 +17,8 @@
 //     turn has exactly the permissions of a first one;
 //   - the provider's key and the values of MCP headers and variables are in no
 //     argument and no file;
+//   - each feature that a request can ask for is handed on or refused by name; what
+//     became of it is recorded for the capability matrix;
 //   - a prompt is never an option, big prompts and instructions never reach a system
 //     call that must fail, equal requests give equal invocations;
 //   - each transcript gives its facts, whatever is read at once, with a line's memory

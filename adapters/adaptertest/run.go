@@ -22,6 +22,9 @@ type Cases struct {
 	AnyText bool
 	// Native is a valid session id of the CLI, for resumed turns.
 	Native string
+	// Facts is the column of the capability matrix that this adapter stands for; ""
+	// for none.
+	Facts string
 }
 
 const update = "update"
@@ -82,7 +85,7 @@ func Run(t *testing.T, a agent.Adapter, c Cases) {
 		run  func(*testing.T)
 	}{
 		{"permissions", s.permissions}, {"resume keeps permissions", s.resumePermissions}, {"secrets", s.secrets},
-		{"prompts are no options", s.dashes}, {"big texts", s.big}, {"odd texts", s.odd}, {"pure", s.pure},
+		{"prompts are no options", s.dashes}, {"big texts", s.big}, {"odd texts", s.odd}, {"pure", s.pure}, {"features", s.features},
 		{"transcripts", s.transcripts}, {"garbage", s.garbage}, {"no output", s.noOutput},
 	} {
 		t.Run(part.name, part.run)

@@ -43,7 +43,7 @@ func silent(line []byte) bool {
 //cases:16,103
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	adaptertest.Run(t, &claudecode.Adapter{}, adaptertest.Cases{Dir: "testdata/recorded", Silent: silent})
+	adaptertest.Run(t, &claudecode.Adapter{}, adaptertest.Cases{Dir: "testdata/recorded", Silent: silent, Facts: claudecode.Name})
 }
 
 func TestTroubleCases(t *testing.T) {

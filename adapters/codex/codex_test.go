@@ -25,7 +25,7 @@ func silent(line []byte) bool {
 //cases:16,103
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	adaptertest.Run(t, &codex.Adapter{}, adaptertest.Cases{Dir: "testdata/recorded", Silent: silent})
+	adaptertest.Run(t, &codex.Adapter{}, adaptertest.Cases{Dir: "testdata/recorded", Silent: silent, Facts: codex.Name})
 }
 
 func TestTroubleCases(t *testing.T) {

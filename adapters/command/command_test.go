@@ -11,6 +11,7 @@ import (
 	"github.com/agenthost/agenthost/actors/agent"
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/spec"
+	"github.com/agenthost/agenthost/adapters"
 	"github.com/agenthost/agenthost/adapters/adaptertest"
 	"github.com/agenthost/agenthost/adapters/command"
 )
@@ -42,6 +43,7 @@ command: [tool, --model, "{model}", "--dir={workdir}"]
 output: {format: jsonl}
 jsonl: {text_path: .delta, message_path: .message.text, error_path: .error, session_path: .id, usage_path: .usage, done_path: .done}
 resume: {args: [--resume, "{session_id}"]}
+llm_env: {api_key: TOOL_KEY, base_url: TOOL_URL}
 `
 
 //cases:16,39,103
@@ -51,7 +53,7 @@ func TestConformance(t *testing.T) {
 		adaptertest.Run(t, declare(t, aider), adaptertest.Cases{AnyText: true})
 	})
 	t.Run("jsonl by stdin", func(t *testing.T) {
-		adaptertest.Run(t, declare(t, lines), adaptertest.Cases{Dir: "testdata/jsonl", Native: "s-1"})
+		adaptertest.Run(t, declare(t, lines), adaptertest.Cases{Dir: "testdata/jsonl", Native: "s-1", Facts: adapters.Declared})
 	})
 	t.Run("codex dialect", func(t *testing.T) {
 		adaptertest.Run(t, declare(t, "{command: [c], output: {format: jsonl-codex}}"), adaptertest.Cases{})

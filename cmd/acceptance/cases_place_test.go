@@ -97,7 +97,14 @@ func TestCase109NamesAndPaths(t *testing.T) {
 //cases:110
 func TestCase110SettingsFilesAreLeftAlone(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	var definitions []any
+	for _, adapter := range []string{"codex", "claude-code"} {
+		definitions = append(definitions, map[string]any{
+			"name": "with-" + adapter, "runtime": adapter,
+			"mcp_servers": map[string]any{"docs": map[string]any{"command": "docs-server", "env": map[string]string{"K": "v"}}},
+		})
+	}
+	r := newRig(t, key("definitions", definitions))
 	for _, name := range []string{"x_settings_valid.json", "x_settings_comments.json", "x_settings_invalid.json"} {
 		work := t.TempDir()
 		content := recorded(t, name)
@@ -114,7 +121,7 @@ func TestCase110SettingsFilesAreLeftAlone(t *testing.T) {
 		}
 		for _, adapter := range []string{"codex", "claude-code"} {
 			session := r.http.ok("POST", "/v1/agents/sessions", map[string]any{
-				"agent":       map[string]any{"model": adapter, "mcp_servers": map[string]any{"docs": map[string]any{"command": "docs-server", "env": map[string]string{"K": "v"}}}},
+				"agent":       map[string]any{"model": "with-" + adapter},
 				"environment": map[string]any{"type": "self_hosted", "workspace_directory": work}, "input": "[[say: done]]",
 			}).str("id")
 			r.http.idle(session, 20*time.Second)

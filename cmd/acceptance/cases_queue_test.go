@@ -9,6 +9,10 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/agenthost/agenthost/actors/agent"
+	"github.com/agenthost/agenthost/adapters"
+	"github.com/agenthost/agenthost/adapters/adaptertest"
 )
 
 // Case 49: the CLI no longer knows its conversation.
@@ -60,6 +64,7 @@ printf '{"type":"thread.started","thread_id":"01a00000-0000-7000-8000-0000000001
 			}
 		}
 	}
+	adaptertest.Record(t, adapters.Declared, "resume", agent.Verified, "")
 	s.Stop()
 }
 

@@ -9,6 +9,10 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/agenthost/agenthost/actors/agent"
+	"github.com/agenthost/agenthost/adapters"
+	"github.com/agenthost/agenthost/adapters/adaptertest"
 )
 
 // streamCase is bytes of a CLI and what both wires must make of them.
@@ -141,8 +145,28 @@ func TestCaseStreams(t *testing.T) {
 			}
 			s.at(t)
 			s.Stop()
+			for _, feature := range map[string][]string{
+				"plain-codex": {"text", "reasoning", "commands", "file_changes"}, "plain-claude": {"deltas"},
+			}[adapter] {
+				adaptertest.Record(t, adapters.Declared, feature, agent.Verified, "")
+			}
 		})
 	}
+}
+
+// A declared CLI is cancelled like any other.
+func TestDeclaredCLIIsCancelled(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, grace("300ms", "300ms"))
+	s.scene("hangs", "cat >/dev/null\n"+printed(codexThread, codexTurn)+"exec sleep 600\n")
+	a := s.http.ok("POST", "/agents/plain-codex/v1/responses", map[string]any{"model": "hangs", "input": "go", "background": true})
+	s.until(10*time.Second, "the CLI runs", func() bool { return len(s.Marked()) > 0 })
+	if c := s.http.ok("POST", "/v1/responses/"+a.str("id")+"/cancel", nil); c.str("status") != "cancelled" {
+		t.Errorf("%s", clip(c.body))
+	}
+	adaptertest.Record(t, adapters.Declared, "cancel", agent.Verified, "")
+	s.well()
+	s.Stop()
 }
 
 // at makes t the test that s reports to. Subtests of one stage run one by one.

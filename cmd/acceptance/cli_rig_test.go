@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agenthost/agenthost/actors/agent"
+	"github.com/agenthost/agenthost/adapters/adaptertest"
 	"github.com/agenthost/agenthost/fakes/provider"
 	"github.com/agenthost/agenthost/fakes/tools"
 )
@@ -28,6 +30,12 @@ type cliRig struct {
 	workspace string
 }
 
+// need is the real CLI of an adapter.
+func need(t *testing.T, adapter string) string {
+	t.Helper()
+	return tools.Need(t, realCLIs[adapter])
+}
+
 // eachCLI plays a test with each real CLI, on a server of its own.
 func eachCLI(t *testing.T, play func(t *testing.T, r *cliRig, adapter string)) {
 	for adapter, program := range realCLIs {
@@ -38,7 +46,7 @@ func eachCLI(t *testing.T, play func(t *testing.T, r *cliRig, adapter string)) {
 	}
 }
 
-func newCLIRig(t *testing.T, adapter, program string) *cliRig {
+func newCLIRig(t *testing.T, adapter, program string, settings ...setting) *cliRig {
 	t.Helper()
 	model := provider.New(provider.Script{Key: cliKey})
 	url, err := model.Start()
@@ -51,13 +59,27 @@ func newCLIRig(t *testing.T, adapter, program string) *cliRig {
 		}
 	})
 	r := &cliRig{provider: model, workspace: t.TempDir()}
-	r.rig = newRig(t,
+	r.rig = newRig(t, append([]setting{
 		func(c *rigConfig) { c.OutsideTemp = true }, // a home below the temporary directory is odd to Codex
 		key("environments", map[string]any{"workspace": r.workspace}),
 		cli(adapter, map[string]any{"binary": program, "passthrough_env": []string{}, "llm": map[string]any{"base_url_env": "ABX_LLM_BASE_URL", "api_key_env": "ABX_LLM_API_KEY"}}),
 		env("ABX_LLM_BASE_URL="+url+"/v1", "ABX_LLM_API_KEY="+cliKey),
-	)
+	}, settings...)...)
 	return r
+}
+
+// verified records that a feature was seen to work with the real CLI.
+func (r *cliRig) verified(t *testing.T, adapter string, features ...string) {
+	t.Helper()
+	version := ""
+	for _, one := range r.http.ok("GET", "/v1/agents/runtimes", nil).list("data") {
+		if word(one, "id") == adapter {
+			version = word(one, "version")
+		}
+	}
+	for _, f := range features {
+		adaptertest.Record(t, adapter, f, agent.Verified, version)
+	}
 }
 
 // told is a turn as a caller of some wire was told of it.

@@ -60,6 +60,7 @@ func TestRealCLIConversation(t *testing.T) {
 					other = askResponses
 				}
 				completed(t, other(t, r, adapter, turns[len(turns)-1], "What did I ask you to remember?"), "heron")
+				r.verified(t, adapter, "text", "commands", "file_changes", "resume", "base_url", "permission_workspace_write")
 				if own := r.conversations(first.session); len(own) != len(turns)+1 || len(slices.Compact(own)) != 1 {
 					t.Errorf("the CLI's own conversations, a turn each: %v; want one, resumed", own)
 				}
@@ -197,6 +198,7 @@ func TestRealCLICancelMidCommand(t *testing.T) {
 		r.Clean(20 * time.Second)
 		after := toldBySession(t, r, strings.TrimPrefix(session, "agsess_"))
 		completed(t, askAgents(t, r, adapter, after, "[[say: all well]]"), "all well")
+		r.verified(t, adapter, "cancel")
 	})
 }
 

@@ -113,6 +113,7 @@ func TestRealCodexSeesPictures(t *testing.T) {
 	if err := seen(0); err != nil {
 		t.Error(err)
 	}
+	r.verified(t, "codex", "images")
 
 	// What was accepted needs the upload no longer: the session goes on without it.
 	since := len(r.provider.Requests())

@@ -18,7 +18,12 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "rewrite the documents that are made of the sources")
+// updating reports the flag -update, which adaptertest defines: the documents that
+// are made of the sources are rewritten then.
+func updating() bool {
+	f := flag.Lookup("update")
+	return f != nil && f.Value.String() == "true"
+}
 
 const (
 	casesFile = "testdata/cases.txt"
@@ -66,9 +71,8 @@ func readCases(t *testing.T) []*trouble {
 	return list
 }
 
-// holders are the tests that say which cases they hold, by number, as
-// "folder TestName".
-func holders(t *testing.T) map[int][]string {
+// testFiles parses the tests of the tree, by folder.
+func testFiles(t *testing.T) map[string][]*ast.File {
 	t.Helper()
 	root := filepath.Join("..", "..")
 	byFolder := map[string][]*ast.File{}
@@ -96,8 +100,31 @@ func holders(t *testing.T) map[int][]string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return byFolder
+}
+
+// testNames are all tests, as "folder TestName".
+func testNames(t *testing.T) map[string]bool {
+	t.Helper()
+	out := map[string]bool{}
+	for folder, files := range testFiles(t) {
+		for _, f := range files {
+			for _, d := range f.Decls {
+				if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && strings.HasPrefix(fn.Name.Name, "Test") {
+					out[folder+" "+fn.Name.Name] = true
+				}
+			}
+		}
+	}
+	return out
+}
+
+// holders are the tests that say which cases they hold, by number, as
+// "folder TestName".
+func holders(t *testing.T) map[int][]string {
+	t.Helper()
 	out := map[int][]string{}
-	for folder, files := range byFolder {
+	for folder, files := range testFiles(t) {
 		marks := 0
 		for _, f := range files {
 			for _, d := range f.Decls {
@@ -213,7 +240,7 @@ func TestCasesPage(t *testing.T) {
 		t.Errorf("%v hold case %d, which is not in %s", tests, n, casesFile)
 	}
 	page := writeCases(byKind)
-	if *update {
+	if updating() {
 		if err := os.WriteFile(casesPage, page, 0o644); err != nil {
 			t.Fatal(err)
 		}

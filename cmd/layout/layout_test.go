@@ -32,7 +32,7 @@ var rooms = []room{
 	{"actors/policy", []string{"actors/event", "actors/spec"}},
 	{"actors/queue", []string{"actors/event", "actors/spec"}},
 	{"actors/turn", []string{"actors/event", "actors/spec", "actors/agent"}},
-	{"actors/fold", []string{"actors/event", "actors/spec"}},
+	{"actors/fold", []string{"actors/event", "actors/spec", "actors/fold"}},
 	{"actors/redact", []string{"actors/event", "actors/spec"}},
 	{"actors/store", []string{"actors/event", "actors/spec", "actors/store"}},
 	{"actors/process", []string{"actors/process"}},

@@ -1,6 +1,9 @@
 package responses
 
-import "github.com/agenthost/agenthost/actors/event"
+import (
+	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/wires/call"
+)
 
 // For tests of the package from outside.
 var (
@@ -27,3 +30,12 @@ func AppendFrames(dst []byte, ev *event.Event) []byte {
 	f.event(ev, nil)
 	return f.buf
 }
+
+// Reading is the stream of a turn behind a sequence number, out of a subscription
+// that stands at before.
+func Reading(sub call.Stream, turn event.ID, before, skip int64) func() (frames []byte, wake <-chan struct{}, done bool, err error) {
+	return newSource(sub, turn, before, skip).Next
+}
+
+// Ended finds a turn's end, as a request that waits for it does.
+var Ended = ended

@@ -1,0 +1,224 @@
+package foldtest
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/agenthost/agenthost/actors/event"
+	"pgregory.net/rapid"
+)
+
+// move is one thing that can happen in a session.
+type move struct {
+	can func(*History) bool
+	do  func(*History)
+}
+
+func runs(h *History) bool      { return !h.running.IsZero() }
+func any1(*History) bool        { return true }
+func hasOpen(h *History) bool   { return len(h.open) > 0 }
+func hasQueued(h *History) bool { return len(h.queued) > 0 }
+
+// moves are all of them; one that is wanted more often stands here more often.
+var moves = []move{
+	{func(h *History) bool { return len(h.queued) < 3 && len(h.Turns) < 100 }, (*History).accept},
+	{func(h *History) bool { return !runs(h) && hasQueued(h) }, (*History).start},
+	{func(h *History) bool { return !runs(h) && hasQueued(h) }, (*History).start},
+	{hasQueued, (*History).cancelQueued},
+	{runs, (*History).begin},
+	{runs, (*History).begin},
+	{hasOpen, (*History).piece},
+	{hasOpen, (*History).piece},
+	{hasOpen, (*History).piece},
+	{hasOpen, (*History).finish},
+	{hasOpen, (*History).finish},
+	{runs, (*History).aside},
+	{runs, (*History).end},
+	{any1, func(h *History) { h.set.Agent.Model = h.text("model"); h.settings(event.SessionUpdated) }},
+	{func(h *History) bool { return len(h.forget) > 0 }, (*History).forgotten},
+	{any1, func(h *History) {
+		if rapid.IntRange(0, 5).Draw(h.t, "lost") == 0 {
+			h.add(event.Event{Kind: event.Skipped, Seq: h.State.Session().Head + rapid.Int64Range(1, 50).Draw(h.t, "numbers")})
+		}
+	}},
+}
+
+func (h *History) text(what string) string {
+	return strings.ToValidUTF8(rapid.StringN(1, 12, -1).Draw(h.t, what), "\uFFFD")
+}
+
+func (h *History) accept() {
+	turn := event.ID{0x70, 11: byte(len(h.Turns) + 1)}
+	in := event.Input{
+		Number: int64(len(h.Turns)), WasIdle: h.State.AtRest(), Waiting: !h.State.AtRest(), Prompt: h.text("prompt"),
+		Wire: rapid.SampledFrom([]string{"responses", "agents"}).Draw(h.t, "wire"), Forget: rapid.IntRange(0, 4).Draw(h.t, "forget") == 0,
+		Background: rapid.Bool().Draw(h.t, "background"),
+	}
+	if in.Wire == "responses" {
+		in.Echo = []byte(`{"model":"codex"}`)
+	}
+	if rapid.Bool().Draw(h.t, "overrides") {
+		in.Overrides = []byte(`{"model":"own"}`)
+	}
+	for range rapid.IntRange(1, 2).Draw(h.t, "messages") {
+		in.Items = append(in.Items, &event.Item{ID: h.next(turn), Type: event.Message, Status: event.Done, User: true, Text: h.text("said")})
+	}
+	h.add(event.Event{Kind: event.InputAccepted, Turn: turn, Body: &in})
+	h.Turns, h.queued = append(h.Turns, turn), append(h.queued, turn)
+	if in.Forget {
+		h.forget = append(h.forget, turn)
+	}
+}
+
+func (h *History) start() {
+	h.running, h.queued = h.queued[0], h.queued[1:]
+	h.add(event.Event{Kind: event.TurnStarted, Turn: h.running})
+}
+
+func (h *History) cancelQueued() {
+	i := rapid.IntRange(0, len(h.queued)-1).Draw(h.t, "which")
+	turn := h.queued[i]
+	h.queued = slices.Delete(h.queued, i, i+1)
+	h.ended(turn, event.End{Outcome: event.Cancelled})
+}
+
+// begin opens an item with what is known of it.
+func (h *History) begin() {
+	it := &event.Item{ID: h.next(h.running), Type: event.ItemType(rapid.IntRange(int(event.Message), int(event.Subagent)).Draw(h.t, "type")), Status: event.InProgress}
+	switch it.Type {
+	case event.Message, event.Reasoning:
+	case event.Command:
+		it.Command, it.Cwd, it.Server = h.text("command"), "/srv/code", "codex"
+	case event.FileChange:
+		it.Server, it.Changes = "codex", []event.Change{{Path: h.text("path"), Kind: "add"}}
+	case event.WebSearch:
+		it.Query = h.text("query")
+	default:
+		arguments, err := json.Marshal(map[string]string{"q": h.text("argument")})
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		it.Server, it.Tool, it.Arguments = "docs", h.text("tool"), string(arguments)
+	}
+	body := *it
+	h.add(event.Event{Kind: event.ItemStarted, Turn: h.running, Item: it.ID, Body: &body})
+	h.open = append(h.open, it)
+}
+
+// piece is a delta of an open item that has some.
+func (h *History) piece() {
+	it := rapid.SampledFrom(h.open).Draw(h.t, "of")
+	text := h.text("piece")
+	kind := event.TextDelta
+	switch it.Type {
+	case event.Message:
+		it.Text += text
+	case event.Reasoning:
+		kind = event.ReasoningDelta
+		it.Text += text
+	case event.Command:
+		kind = event.OutputDelta
+		it.Output += text
+	default:
+		return
+	}
+	h.add(event.Event{Kind: kind, Turn: h.running, Item: it.ID, Text: text})
+}
+
+func (h *History) finish() {
+	i := rapid.IntRange(0, len(h.open)-1).Draw(h.t, "which")
+	it := h.open[i]
+	h.open = slices.Delete(h.open, i, i+1)
+	it.Status = event.Done
+	switch it.Type {
+	case event.Message:
+		it.Phase = event.Commentary
+	case event.Reasoning, event.WebSearch:
+	default:
+		it.Status = rapid.SampledFrom([]event.Status{event.Done, event.ItemFailed}).Draw(h.t, "status")
+		if it.Output == "" && it.Type != event.FileChange {
+			it.Output = h.text("output")
+		}
+		if it.Status == event.ItemFailed {
+			it.Error = h.text("error")
+		}
+		if it.Type == event.Command {
+			code := rapid.IntRange(0, 3).Draw(h.t, "exit")
+			it.ExitCode = &code
+			if it.Status = event.Done; code != 0 {
+				it.Status = event.ItemFailed
+			}
+		}
+	}
+	h.done(it)
+}
+
+func (h *History) done(it *event.Item) {
+	body := *it
+	h.add(event.Event{Kind: event.ItemDone, Turn: h.running, Item: it.ID, Body: &body})
+}
+
+// aside is something that no wire shows.
+func (h *History) aside() {
+	kind := rapid.SampledFrom([]event.Kind{event.NativeSession, event.Notice, event.Unknown, 200}).Draw(h.t, "aside")
+	h.add(event.Event{Kind: kind, Turn: h.running, Text: h.text("text")})
+}
+
+// end ends the running turn in any way.
+func (h *History) end() {
+	outcome := rapid.SampledFrom([]event.Outcome{event.Completed, event.Failed, event.Cancelled}).Draw(h.t, "outcome")
+	for _, it := range h.open {
+		it.Status = event.Incomplete
+		if it.Type == event.Message {
+			it.Phase = event.Commentary
+		}
+		h.done(it)
+	}
+	h.open = nil
+	e := event.End{Outcome: outcome}
+	switch outcome {
+	case event.Completed:
+		h.answer()
+	case event.Failed:
+		codes := []event.Code{event.CLICrashed, event.MaxOutputTokens, event.TurnLimit, event.RateLimited, event.ServerRestarted}
+		e.Failure = event.Fail(rapid.SampledFrom(codes).Draw(h.t, "code"), h.text("message"))
+	case event.Cancelled:
+	}
+	if rapid.Bool().Draw(h.t, "usage") {
+		e.Usage = &event.Usage{Input: rapid.Int64Range(0, 99).Draw(h.t, "in"), Output: 1}
+	}
+	turn := h.running
+	h.running = event.ID{}
+	h.ended(turn, e)
+}
+
+// answer is the message that a completed turn ends with.
+func (h *History) answer() {
+	it := &event.Item{ID: h.next(h.running), Type: event.Message, Status: event.InProgress}
+	body := *it
+	h.add(event.Event{Kind: event.ItemStarted, Turn: h.running, Item: it.ID, Body: &body})
+	for range rapid.IntRange(0, 3).Draw(h.t, "pieces") {
+		text := h.text("piece")
+		it.Text += text
+		h.add(event.Event{Kind: event.TextDelta, Turn: h.running, Item: it.ID, Text: text})
+	}
+	it.Status, it.Phase = event.Done, event.FinalAnswer
+	h.done(it)
+}
+
+func (h *History) ended(turn event.ID, e event.End) {
+	e.Idle = h.State.Session().Open == 1
+	h.add(event.Event{Kind: event.TurnEnded, Turn: turn, Body: &e})
+}
+
+// forgotten removes a turn that was not to be stored, once it has ended.
+func (h *History) forgotten() {
+	turn := h.forget[0]
+	h.forget = h.forget[1:]
+	if turn == h.running || slices.Contains(h.queued, turn) {
+		h.forget = append(h.forget, turn)
+		return
+	}
+	h.add(event.Event{Kind: event.TurnForgotten, Turn: turn})
+}

@@ -122,6 +122,9 @@ func TestCloseOnIdleEndsOnceAllIsRead(t *testing.T) {
 func TestEveryCursorGivesTheRestOfTheStream(t *testing.T) {
 	t.Parallel()
 	for name := range stories {
+		if name == "resumed_after_a_crash" { // the fake engine counts without gaps; TestOneFold reads such
+			continue
+		}
 		st := tell(t, name)
 		e := newFakeEngine(t)
 		e.sessions = []*story{st}
@@ -135,12 +138,12 @@ func TestEveryCursorGivesTheRestOfTheStream(t *testing.T) {
 			defer src.Close()
 			var got []byte
 			for {
-				frames, wake, _, err := src.Next()
+				frames, wake, done, err := src.Next()
 				if err != nil {
 					t.Fatal(err)
 				}
 				got = append(got, frames...)
-				if wake != nil {
+				if wake != nil || done {
 					return got
 				}
 			}

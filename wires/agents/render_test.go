@@ -53,6 +53,75 @@ func TestFramesOfEachStoryAreTheGoldenOnes(t *testing.T) {
 	}
 }
 
+// A stream that goes on behind a cursor, here inside the event that accepted the
+// input, begins with the frames that are missing.
+func TestResumedStreamIsTheGoldenOne(t *testing.T) {
+	t.Parallel()
+	st := tell(t, "plain_turn")
+	e := newFakeEngine(t)
+	e.sessions = []*story{st}
+	src := &source{}
+	if err := src.seek(Cursor{Seq: 2, K: 1}, subscriber(e, st)); err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	got := []byte("behind evt_0000000000000002_1\n\n")
+	for {
+		frames, wake, _, err := src.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got = append(got, frames...); wake != nil {
+			break
+		}
+	}
+	path := filepath.Join("testdata", "resumed_stream.sse")
+	if *update {
+		if err := os.WriteFile(path, got, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("frames differ from %s; run with -update and read the difference", path)
+	}
+}
+
+// Every kind of event, type of item and end has a golden file.
+func TestStoriesHaveEverything(t *testing.T) {
+	t.Parallel()
+	kinds, items, ends := map[event.Kind]bool{}, map[event.ItemType]bool{}, map[event.Outcome]bool{}
+	for name := range stories {
+		for _, ev := range tell(t, name).events {
+			kinds[ev.Kind] = true
+			switch b := ev.Body.(type) {
+			case *event.Item:
+				items[b.Type] = true
+			case *event.End:
+				ends[b.Outcome] = true
+			}
+		}
+	}
+	for _, k := range event.Kinds() {
+		if !kinds[k] {
+			t.Errorf("no story with %s", k)
+		}
+	}
+	for typ := event.Message; typ <= event.Subagent; typ++ {
+		if !items[typ] {
+			t.Errorf("no story with an item of type %s", typ)
+		}
+	}
+	for o := event.Completed; o <= event.Cancelled; o++ {
+		if !ends[o] {
+			t.Errorf("no story ends %s", o)
+		}
+	}
+}
+
 func TestStoriesKeepTheOrderAndShapesOfTheWire(t *testing.T) {
 	t.Parallel()
 	for name := range stories {

@@ -313,6 +313,35 @@ var stories = map[string]func(*story){
 		s.goOn(1)
 		s.say(event.FinalAnswer, "I may not.")
 		s.end(s.turn, event.End{Outcome: event.Completed})
+	"resumed_after_a_crash": func(s *story) {
+		s.start(s.accept(1, "Count."))
+		id := s.open(event.Item{Type: event.Message})
+		s.delta(event.TextDelta, id, "One, ")
+		s.add(event.Event{Kind: event.Skipped, Seq: s.state.Session().Head + 12})
+		s.done(id, event.Item{Type: event.Message, Phase: event.Commentary, Text: "One, ", Status: event.Incomplete})
+		s.end(s.turn, event.End{Outcome: event.Failed, Failure: event.Fail(event.ServerRestarted, "the server was started anew while the turn ran; say it again")})
+	},
+	"incomplete": func(s *story) {
+		s.start(s.accept(1, "Write a book."))
+		s.say(event.Commentary, "Chapter one")
+		s.end(s.turn, event.End{Outcome: event.Failed, Usage: tokens(), Failure: event.Fail(event.MaxOutputTokens, "the model stopped at its output limit")})
+	},
+	"forgotten": func(s *story) {
+		turn := s.accept(1, "Keep nothing.")
+		s.start(turn)
+		s.say(event.FinalAnswer, "secret")
+		s.end(turn, event.End{Outcome: event.Completed})
+		s.add(event.Event{Kind: event.TurnForgotten, Turn: turn})
+	},
+	"silent_events": func(s *story) {
+		turn := s.accept(1, "Go.")
+		s.start(turn)
+		s.add(event.Event{Kind: event.SessionUpdated, Body: s.events[0].Body})
+		s.add(event.Event{Kind: event.Notice, Turn: turn, Text: "a retry"})
+		s.add(event.Event{Kind: event.Unknown, Turn: turn, Text: "{}"})
+		s.say(event.FinalAnswer, "Done.")
+		s.end(turn, event.End{Outcome: event.Completed})
+		s.add(event.Event{Kind: event.SessionDeleted})
 	},
 	"several_messages": func(s *story) {
 		s.start(s.accept(1, "First.", "Second.", "Third."))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/fold"
+	"github.com/agenthost/agenthost/actors/fold/foldtest"
 	"github.com/agenthost/agenthost/wires/responses"
 	"github.com/agenthost/agenthost/wires/responses/responsestest"
 )
@@ -145,6 +146,13 @@ var stories = []struct {
 		h.on(turnOne, event.TurnWaiting)
 		h.close(a.ID, event.Item{Type: event.FunctionCall, Tool: "weather", Status: event.Incomplete})
 		h.end(event.End{Outcome: event.Failed, Failure: event.Fail(event.ServerRestarted, "restarted")})
+	{"silent_events", func(h *history) {
+		settings := h.events[0].Body
+		h.input(turnOne, event.Input{}).start()
+		h.add(event.Event{Kind: event.SessionUpdated, Body: settings})
+		h.on(turnOne, event.NativeSession)
+		h.message(event.FinalAnswer, "ok").completed()
+		h.add(event.Event{Kind: event.SessionDeleted})
 	}},
 	{"asked_on_the_other_wire", func(h *history) {
 		h.input(turnOne, event.Input{Wire: "agents", Overrides: []byte(`{"model":"other"}`)}).start().message(event.FinalAnswer, "ok").completed()
@@ -174,20 +182,7 @@ func TestFramesOfStories(t *testing.T) {
 			t.Parallel()
 			h := newHistory(t)
 			s.tell(h)
-			got := golden(h)
-			path := filepath.Join("testdata", s.name+".golden")
-			if *update {
-				if err := os.WriteFile(path, got, 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !bytes.Equal(got, want) {
-				t.Errorf("frames differ from %s (run with -update and read the change):\n%s", path, got)
-			}
+			compareGolden(t, s.name, golden(h))
 		})
 	}
 }
@@ -294,6 +289,57 @@ func TestEveryEventHasAsManyFramesAsSteps(t *testing.T) {
 		if !items[it] {
 			t.Errorf("no sample of item type %d", it)
 		}
+	}
+}
+
+// A crash of the machine took events that readers may have seen: the numbers they
+// could have had are passed over.
+func TestGoldenOfACrash(t *testing.T) {
+	t.Parallel()
+	h := newHistory(t)
+	h.input(turnOne, event.Input{}).start()
+	msg := h.open(event.Item{Type: event.Message})
+	h.delta(event.TextDelta, msg, "One, ")
+	h.add(event.Event{Kind: event.Skipped, Seq: h.state.Session().Head + 3})
+	h.close(msg, event.Item{Type: event.Message, Text: "One, ", Phase: event.Commentary, Status: event.Incomplete})
+	h.end(event.End{Outcome: event.Failed, Failure: event.Fail(event.ServerRestarted, "the server was started anew while the turn ran; say it again")})
+	compareGolden(t, "resumed_after_a_crash", golden(h))
+}
+
+// A stream that goes on behind a number.
+func TestGoldenOfAResumedStream(t *testing.T) {
+	t.Parallel()
+	h := newHistory(t)
+	h.input(turnOne, event.Input{}).start().message(event.FinalAnswer, "Hel", "lo.").completed()
+	next := responses.Reading(foldtest.Read(h.batches(2, 3)), turnOne, h.view(turnOne).First-1, 2)
+	got := []byte("starting_after=2\n\n")
+	for {
+		frames, wake, done, err := next()
+		if err != nil || wake != nil {
+			t.Fatalf("no end: %v", err)
+		}
+		if got = append(got, frames...); done {
+			break
+		}
+	}
+	compareGolden(t, "resumed_stream", got)
+}
+
+// compareGolden holds frames against testdata/NAME.golden.
+func compareGolden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".golden")
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("frames differ from %s (run with -update and read the change):\n%s", path, got)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/agenthost/agenthost/actors/agent"
 	"github.com/agenthost/agenthost/actors/spec"
@@ -35,6 +36,10 @@ var wishes = []wish{
 	{"budget", func(r *agent.Request) { r.Limits.MaxUSD = 4.711 }, "4.711", func(c agent.Capabilities) bool { return c.Budget }, true},
 	{"base_url", func(r *agent.Request) { r.LLM.BaseURL = "https://mark.example.com/v1" }, "https://mark.example.com", func(c agent.Capabilities) bool { return c.BaseURL }, false},
 	{"mcp_tools", func(r *agent.Request) { r.MCP = map[string]spec.MCPServer{"docs": {Command: "mark-server"}} }, "mark-server", func(c agent.Capabilities) bool { return c.MCP }, false},
+	{"function_tools", func(r *agent.Request) {
+		r.Functions = []spec.Function{{Name: "mark", Parameters: []byte(`{"type":"object"}`)}}
+		r.Host = &agent.HostServer{Name: "host", URL: "http://127.0.0.1:4711/mark", TokenEnv: "HOST_TOKEN", Token: "t", Timeout: time.Minute}
+	}, "http://127.0.0.1:4711/mark", func(c agent.Capabilities) bool { return c.Functions }, true},
 }
 
 // features finds out what becomes of each wish and records it. An adapter that
@@ -73,6 +78,9 @@ func (s suite) features(t *testing.T) {
 			is = agent.PassedThrough
 		}
 		record("permission_"+string(p), is) // the part "permissions" has looked
+		if p == spec.Ask {
+			record("approvals", is)
+		}
 	}
 	if !caps.TextDeltas {
 		record("deltas", agent.Lacking)

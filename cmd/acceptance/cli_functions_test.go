@@ -54,6 +54,7 @@ func TestFunctionCallOnResponses(t *testing.T) {
 					t.Errorf("a second answer: %d %s", again.status, clip(again.body))
 				}
 				sameJSON(t, "retrieve of the second leg", second, r.http.ok("GET", "/v1/responses/"+word(second, "id"), nil).object)
+				r.verified(t, adapter, "function_tools")
 				// The session goes on as any other.
 				third := r.respondTo(t, streamed, map[string]any{"model": adapter, "previous_response_id": second["id"], "input": "[[say: and on]]"})
 				completed(t, toldByResponse(t, third), "and on")

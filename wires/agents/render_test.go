@@ -110,7 +110,7 @@ func TestStoriesHaveEverything(t *testing.T) {
 			t.Errorf("no story with %s", k)
 		}
 	}
-	for typ := event.Message; typ <= event.Subagent; typ++ {
+	for typ := event.Message; typ <= event.ApprovalAnswer; typ++ {
 		if !items[typ] {
 			t.Errorf("no story with an item of type %s", typ)
 		}

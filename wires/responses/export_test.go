@@ -31,11 +31,11 @@ func AppendFrames(dst []byte, ev *event.Event) []byte {
 	return f.buf
 }
 
-// Reading is the stream of a turn behind a sequence number, out of a subscription
+// Reading is the stream of a turn's leg behind a sequence number, out of a subscription
 // that stands at before.
-func Reading(sub call.Stream, turn event.ID, before, skip int64) func() (frames []byte, wake <-chan struct{}, done bool, err error) {
-	return newSource(sub, turn, before, skip).Next
+func Reading(sub call.Stream, turn event.ID, leg int32, before, skip int64) func() (frames []byte, wake <-chan struct{}, done bool, err error) {
+	return newSource(sub, turn, leg, before, skip).Next
 }
 
-// Ended finds a turn's end, as a request that waits for it does.
+// Ended finds the end of a turn's leg, as a request that waits for it does.
 var Ended = ended

@@ -160,7 +160,8 @@ func outputItem(it *event.Item) any {
 		}
 		return w
 	case event.FunctionCall:
-		return functionCall{ID: id, Type: "function_call", Status: status, Arguments: argumentText(it), CallID: it.ID.With(event.PrefixCall), Name: it.Tool}
+		// It is whole when it is told, whatever becomes of its answer.
+		return functionCall{ID: id, Type: "function_call", Status: "completed", Arguments: argumentText(it), CallID: it.ID.With(event.PrefixCall), Name: it.Tool}
 	case event.Approval:
 		return approvalRequest{ID: id, Type: "mcp_approval_request", Arguments: argumentText(it), Name: it.Tool, ServerLabel: it.Server}
 	default:

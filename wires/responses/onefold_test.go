@@ -15,13 +15,13 @@ import (
 	"github.com/agenthost/agenthost/wires/responses/responsestest"
 )
 
-// framesOf joins the frames of a turn.
-func framesOf(list []*fold.Batch, turn event.ID) []byte {
+// framesOf joins the frames of a turn's leg.
+func framesOf(list []*fold.Batch, turn event.ID, leg int32) []byte {
 	var out []byte
 	for _, b := range list {
 		f := b.Rendered(fold.ResponsesWire, responses.Render)
 		for i := range b.Events {
-			if b.Events[i].Turn == turn {
+			if b.Events[i].Turn == turn && b.Events[i].Leg == leg {
 				out = append(out, f.Of(i)...)
 			}
 		}
@@ -53,31 +53,42 @@ func TestOneFold(t *testing.T) {
 		h := foldtest.Draw(rt)
 		live, stored := h.Batches(h.Events), h.Batches(h.Stored())
 		for _, turn := range h.Turns {
-			whole := framesOf(live, turn)
-			if again := framesOf(stored, turn); !bytes.Equal(again, whole) {
-				rt.Fatalf("live\n%s\nfrom the store\n%s", whole, again)
-			}
-			_, object := foldtest.Seen(stored, turn)
-			frames, err := responsestest.Parse(whole)
-			if err != nil {
-				rt.Fatal(err)
-			}
-			rest, skip := whole, int64(-1)
-			for i := range len(frames) + 1 {
-				got := readAll(rt, responses.Reading(foldtest.Read(stored), turn, object.First-1, skip))
-				if !bytes.Equal(got, rest) {
-					rt.Fatalf("behind %d:\n%s\nnot\n%s", skip, got, rest)
+			_, whole := foldtest.Seen(stored, turn)
+			for leg := range int32(max(1, len(whole.Legs))) {
+				part, ok := whole.Part(leg)
+				if !ok {
+					rt.Fatalf("no leg %d of %d", leg, len(whole.Legs))
 				}
-				if i < len(frames) {
-					skip = frames[i].Seq
-					_, rest, _ = bytes.Cut(rest, []byte("\n\n"))
-				}
-			}
-			if object.Status.Ended() {
-				oneObject(rt, whole, live, object)
+				oneLeg(rt, live, stored, turn, leg, part)
 			}
 		}
 	})
+}
+
+// oneLeg reads a response in every way; part is it as the store gives it.
+func oneLeg(rt *rapid.T, live, stored []*fold.Batch, turn event.ID, leg int32, part *fold.Turn) {
+	whole := framesOf(live, turn, leg)
+	if again := framesOf(stored, turn, leg); !bytes.Equal(again, whole) {
+		rt.Fatalf("live\n%s\nfrom the store\n%s", whole, again)
+	}
+	frames, err := responsestest.Parse(whole)
+	if err != nil {
+		rt.Fatal(err)
+	}
+	rest, skip := whole, int64(-1)
+	for i := range len(frames) + 1 {
+		got := readAll(rt, responses.Reading(foldtest.Read(stored), turn, leg, part.First-1, skip))
+		if !bytes.Equal(got, rest) {
+			rt.Fatalf("behind %d:\n%s\nnot\n%s", skip, got, rest)
+		}
+		if i < len(frames) {
+			skip = frames[i].Seq
+			_, rest, _ = bytes.Cut(rest, []byte("\n\n"))
+		}
+	}
+	if part.Status.Ended() {
+		oneObject(rt, whole, live, turn, leg, part)
+	}
 }
 
 // closed numbers frames without the gaps that a crash of the machine leaves.
@@ -92,9 +103,9 @@ func closed(rt *rapid.T, frames []responsestest.Frame) []responsestest.Frame {
 	return out
 }
 
-// oneObject compares all that is told of a turn that has ended; stored is the turn
-// as the store gives it.
-func oneObject(rt *rapid.T, whole []byte, live []*fold.Batch, stored *fold.Turn) {
+// oneObject compares all that is told of a response that has ended; stored is it as
+// the store gives it.
+func oneObject(rt *rapid.T, whole []byte, live []*fold.Batch, turn event.ID, leg int32, stored *fold.Turn) {
 	frames, err := responsestest.Parse(whole)
 	if err != nil {
 		rt.Fatal(err)
@@ -107,11 +118,11 @@ func oneObject(rt *rapid.T, whole []byte, live []*fold.Batch, stored *fold.Turn)
 	if !bytes.Contains(last, append([]byte(`"response":`), retrieved...)) {
 		rt.Fatalf("the stream ends with\n%s\na retrieve shows\n%s", last, retrieved)
 	}
-	at := slices.IndexFunc(live, func(b *fold.Batch) bool { _, ok := responses.Ended(b, stored.ID); return ok })
+	at := slices.IndexFunc(live, func(b *fold.Batch) bool { _, ok := responses.Ended(b, turn, leg); return ok })
 	if at < 0 {
 		rt.Fatal("who waits for the end never finds it")
 	}
-	ended, _ := responses.Ended(live[at], stored.ID)
+	ended, _ := responses.Ended(live[at], turn, leg)
 	if answered := responses.Encode(responses.Of(ended)); !bytes.Equal(answered, retrieved) {
 		rt.Fatalf("answered\n%s\na retrieve shows\n%s", answered, retrieved)
 	}

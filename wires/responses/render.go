@@ -134,7 +134,7 @@ func (f *frames) function(ev *event.Event, it *event.Item) {
 		return
 	}
 	opened := whole
-	opened.Arguments = "" // they follow
+	opened.Status, opened.Arguments = event.InProgress.String(), "" // they follow
 	f.item("response.output_item.added", ev, encode(opened))
 	f.open("response.function_call_arguments.delta")
 	f.place(ev, "")
@@ -145,7 +145,6 @@ func (f *frames) function(ev *event.Event, it *event.Item) {
 	f.text("arguments", whole.Arguments)
 	f.text("name", whole.Name)
 	f.close()
-	whole.Status = event.Done.String()
 	f.item("response.output_item.done", ev, encode(whole))
 }
 

@@ -146,6 +146,7 @@ var stories = []struct {
 		h.on(turnOne, event.TurnWaiting)
 		h.close(a.ID, event.Item{Type: event.FunctionCall, Tool: "weather", Status: event.Incomplete})
 		h.end(event.End{Outcome: event.Failed, Failure: event.Fail(event.ServerRestarted, "restarted")})
+	}},
 	{"silent_events", func(h *history) {
 		settings := h.events[0].Body
 		h.input(turnOne, event.Input{}).start()
@@ -311,7 +312,7 @@ func TestGoldenOfAResumedStream(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t)
 	h.input(turnOne, event.Input{}).start().message(event.FinalAnswer, "Hel", "lo.").completed()
-	next := responses.Reading(foldtest.Read(h.batches(2, 3)), turnOne, h.view(turnOne).First-1, 2)
+	next := responses.Reading(foldtest.Read(h.batches(2, 3)), turnOne, 0, h.view(turnOne).First-1, 2)
 	got := []byte("starting_after=2\n\n")
 	for {
 		frames, wake, done, err := next()

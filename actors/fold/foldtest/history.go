@@ -25,6 +25,10 @@ type History struct {
 	queued  []event.ID
 	running event.ID
 	open    []*event.Item
+	asked   []*event.Item // open ones that ask something of the caller
+	answers []event.ID    // since the turn began to wait
+	waiting bool
+	legs    int32
 	items   map[event.ID]uint32 // items of a turn so far
 	forget  []event.ID          // ended turns that are to be forgotten
 }
@@ -59,7 +63,7 @@ func (h *History) settle() {
 		if h.running.IsZero() {
 			h.start()
 		}
-		h.end()
+		h.end() // a waiting turn ends as any other
 	}
 	for len(h.forget) > 0 {
 		h.forgotten()

@@ -36,7 +36,7 @@ func TestHistoriesHaveEverything(t *testing.T) {
 			t.Errorf("%s was drawn %d times (%s)", k, kinds[k], why)
 		}
 	}
-	for typ := event.Message; typ <= event.Subagent; typ++ {
+	for typ := event.Message; typ <= event.ApprovalAnswer; typ++ {
 		if items[typ] == 0 {
 			t.Errorf("no item of type %s", typ)
 		}

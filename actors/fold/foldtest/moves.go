@@ -15,7 +15,12 @@ type move struct {
 	do  func(*History)
 }
 
-func runs(h *History) bool      { return !h.running.IsZero() }
+func busy(h *History) bool { return !h.running.IsZero() }
+func runs(h *History) bool { return busy(h) && !h.waiting }
+
+// speaks: a CLI that asked its caller does nothing else before the turn waits.
+func speaks(h *History) bool    { return runs(h) && len(h.asked) == 0 }
+func waits(h *History) bool     { return h.waiting }
 func any1(*History) bool        { return true }
 func hasOpen(h *History) bool   { return len(h.open) > 0 }
 func hasQueued(h *History) bool { return len(h.queued) > 0 }
@@ -23,18 +28,23 @@ func hasQueued(h *History) bool { return len(h.queued) > 0 }
 // moves are all of them; one that is wanted more often stands here more often.
 var moves = []move{
 	{func(h *History) bool { return len(h.queued) < 3 && len(h.Turns) < 100 }, (*History).accept},
-	{func(h *History) bool { return !runs(h) && hasQueued(h) }, (*History).start},
-	{func(h *History) bool { return !runs(h) && hasQueued(h) }, (*History).start},
+	{func(h *History) bool { return !busy(h) && hasQueued(h) }, (*History).start},
+	{func(h *History) bool { return !busy(h) && hasQueued(h) }, (*History).start},
 	{hasQueued, (*History).cancelQueued},
-	{runs, (*History).begin},
-	{runs, (*History).begin},
+	{speaks, (*History).begin},
+	{speaks, (*History).begin},
 	{hasOpen, (*History).piece},
 	{hasOpen, (*History).piece},
 	{hasOpen, (*History).piece},
 	{hasOpen, (*History).finish},
 	{hasOpen, (*History).finish},
 	{runs, (*History).aside},
-	{runs, (*History).end},
+	{runs, (*History).ask},
+	{func(h *History) bool { return runs(h) && len(h.asked) > 0 && len(h.open) == 0 }, (*History).wait},
+	{func(h *History) bool { return runs(h) && len(h.asked) > 0 }, (*History).wait},
+	{waits, (*History).answered},
+	{waits, (*History).answered},
+	{busy, (*History).end},
 	{any1, func(h *History) { h.set.Agent.Model = h.text("model"); h.settings(event.SessionUpdated) }},
 	{func(h *History) bool { return len(h.forget) > 0 }, (*History).forgotten},
 	{any1, func(h *History) {
@@ -165,17 +175,67 @@ func (h *History) aside() {
 	h.add(event.Event{Kind: kind, Turn: h.running, Text: h.text("text")})
 }
 
+// ask opens an item that the caller is to answer.
+func (h *History) ask() {
+	it := &event.Item{
+		ID: h.next(h.running), Type: rapid.SampledFrom([]event.ItemType{event.FunctionCall, event.Approval}).Draw(h.t, "asks"), Status: event.InProgress,
+		Tool: h.text("tool"), Arguments: `{"a":1}`,
+	}
+	if it.Type == event.Approval {
+		it.Server, it.Text = "codex", h.text("question")
+	}
+	body := *it
+	h.add(event.Event{Kind: event.ItemStarted, Turn: h.running, Item: it.ID, Body: &body})
+	h.asked = append(h.asked, it)
+}
+
+// wait gives the turn to its caller; nothing else is open then.
+func (h *History) wait() {
+	for len(h.open) > 0 {
+		h.finish()
+	}
+	h.add(event.Event{Kind: event.TurnWaiting, Turn: h.running})
+	h.waiting, h.answers = true, nil
+}
+
+// answered answers one of what was asked; with the last the turn goes on.
+func (h *History) answered() {
+	it := h.asked[0]
+	h.asked = h.asked[1:]
+	it.Status = event.Done
+	h.done(it)
+	a := event.Item{ID: event.AnswerID(h.running, it.ID), Call: it.ID, Status: event.Done, Type: event.FunctionOutput, Output: h.text("output")}
+	if it.Type == event.Approval {
+		a.Type, a.Output, a.Approved, a.Text = event.ApprovalAnswer, "", rapid.Bool().Draw(h.t, "approved"), h.text("reason")
+	}
+	h.add(event.Event{Kind: event.CallAnswered, Turn: h.running, Item: a.ID, Body: &a})
+	if h.answers = append(h.answers, a.ID); len(h.asked) > 0 {
+		return
+	}
+	h.legs++
+	leg := event.Leg{Number: h.legs, Wire: rapid.SampledFrom([]string{"responses", "agents"}).Draw(h.t, "wire"), Answers: h.answers}
+	if leg.Wire == "responses" {
+		leg.Echo = []byte(`{"model":"codex"}`)
+	}
+	h.add(event.Event{Kind: event.LegStarted, Turn: h.running, Body: &leg})
+	h.add(event.Event{Kind: event.TurnResumed, Turn: h.running})
+	h.waiting = false
+}
+
 // end ends the running turn in any way.
 func (h *History) end() {
 	outcome := rapid.SampledFrom([]event.Outcome{event.Completed, event.Failed, event.Cancelled}).Draw(h.t, "outcome")
-	for _, it := range h.open {
+	if h.waiting && outcome == event.Completed {
+		outcome = event.Cancelled // it has no answer
+	}
+	for _, it := range append(h.open, h.asked...) {
 		it.Status = event.Incomplete
 		if it.Type == event.Message {
 			it.Phase = event.Commentary
 		}
 		h.done(it)
 	}
-	h.open = nil
+	h.open, h.asked, h.waiting, h.legs = nil, nil, false, 0
 	e := event.End{Outcome: outcome}
 	switch outcome {
 	case event.Completed:

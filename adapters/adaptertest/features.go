@@ -82,6 +82,11 @@ func (s suite) features(t *testing.T) {
 			record("approvals", is)
 		}
 	}
+	if caps.Subagents {
+		record("subagents", agent.PassedThrough) // the parser's transcripts have them
+	} else {
+		record("subagents", agent.Refused)
+	}
 	if !caps.TextDeltas {
 		record("deltas", agent.Lacking)
 	}

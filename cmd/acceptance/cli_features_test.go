@@ -196,28 +196,6 @@ func TestRealCLIPermissions(t *testing.T) {
 	}
 }
 
-// A CLI that asks is answered: what was approved is done, what was denied is not.
-func TestRealCLIApproval(t *testing.T) {
-	t.Parallel()
-	r := definedRig(t, "claude-code", map[string]any{"name": "careful", "permissions": "ask"})
-	for _, approve := range []bool{true, false} {
-		file := map[bool]string{true: "approved.txt", false: "denied.txt"}[approve]
-		first := r.http.respond(map[string]any{"model": "careful", "input": "[[write: " + file + " some text]] [[say: over]]"})
-		items := first.list("output")
-		if len(items) == 0 || word(items[len(items)-1], "type") != "mcp_approval_request" || r.fileOf(file) != "" {
-			t.Fatalf("nothing was asked, or done before: %s", clip(first.body))
-		}
-		second := r.http.respond(map[string]any{"model": "careful", "previous_response_id": first.str("id"), "input": []any{
-			map[string]any{"type": "mcp_approval_response", "approval_request_id": word(items[len(items)-1], "id"), "approve": approve},
-		}})
-		if second.str("status") != "completed" || (r.fileOf(file) != "") != approve {
-			t.Errorf("approve %v: the file has %q: %s", approve, r.fileOf(file), clip(second.body))
-		}
-	}
-	r.verified(t, "claude-code", "approvals", "permission_ask")
-	r.Clean(cliTurnLimit)
-}
-
 // What is not built is refused by name, with nothing stored and nothing started.
 // Whoever builds a row takes it out here and records what its own test verified.
 func TestFeaturesNotBuiltAreRefused(t *testing.T) {
@@ -239,10 +217,6 @@ func TestFeaturesNotBuiltAreRefused(t *testing.T) {
 			}
 			adaptertest.Record(t, column, feature, agent.Refused, "")
 		}
-		if a := r.http.do("GET", "/v1/agents/sessions/agsess_"+strings.Repeat("0", 32)+"/subagents", nil); a.status != 501 {
-			t.Errorf("subagents: %d %s", a.status, clip(a.body))
-		}
-		adaptertest.Record(t, column, "subagents", agent.Lacking, "")
 	}
 	r.untouched(0)
 	r.Stop()

@@ -19,6 +19,9 @@ func TestRealCLISubagents(t *testing.T) {
 			if len(v.passed) != 1 || len(v.failed) != 0 || v.ended != nil || v.errors != "" {
 				t.Errorf("%+v", v)
 			}
+			if play != "switched_off" {
+				r.verified(t, adapter, "subagents")
+			}
 			r.Clean(15 * time.Second)
 		})
 	}

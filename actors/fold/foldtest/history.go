@@ -27,6 +27,8 @@ type History struct {
 	open    []*event.Item
 	asked   []*event.Item // open ones that ask something of the caller
 	answers []event.ID    // since the turn began to wait
+	calls   []event.ID    // of the running turn's subagents
+	nested  []*event.Item // open calls of subagents by subagents
 	waiting bool
 	legs    int32
 	items   map[event.ID]uint32 // items of a turn so far

@@ -39,6 +39,9 @@ var moves = []move{
 	{hasOpen, (*History).finish},
 	{hasOpen, (*History).finish},
 	{runs, (*History).aside},
+	{func(h *History) bool { return speaks(h) && len(h.calls) > 0 }, (*History).theirs},
+	{func(h *History) bool { return speaks(h) && len(h.calls) > 0 }, (*History).nest},
+	{func(h *History) bool { return speaks(h) && len(h.nested) > 0 }, func(h *History) { h.unnest(event.Done) }},
 	{runs, (*History).ask},
 	{func(h *History) bool { return runs(h) && len(h.asked) > 0 && len(h.open) == 0 }, (*History).wait},
 	{func(h *History) bool { return runs(h) && len(h.asked) > 0 }, (*History).wait},
@@ -113,7 +116,34 @@ func (h *History) begin() {
 	}
 	body := *it
 	h.add(event.Event{Kind: event.ItemStarted, Turn: h.running, Item: it.ID, Body: &body})
-	h.open = append(h.open, it)
+	if h.open = append(h.open, it); it.Type == event.Subagent {
+		h.calls = append(h.calls, it.ID)
+	}
+}
+
+// theirs is a finished item of a subagent.
+func (h *History) theirs() {
+	it := &event.Item{
+		ID: h.next(h.running), Parent: rapid.SampledFrom(h.calls).Draw(h.t, "whose"), Status: event.Done,
+		Type: event.ItemType(rapid.IntRange(int(event.Message), int(event.WebSearch)).Draw(h.t, "type")), Text: h.text("text"),
+	}
+	h.add(event.Event{Kind: event.SubagentItem, Turn: h.running, Item: it.ID, Body: it})
+}
+
+// nest is a subagent that sets a further one to work.
+func (h *History) nest() {
+	it := &event.Item{ID: h.next(h.running), Parent: rapid.SampledFrom(h.calls).Draw(h.t, "whose"), Type: event.Subagent, Status: event.InProgress, Prompt: h.text("task")}
+	body := *it
+	h.add(event.Event{Kind: event.SubagentStarted, Turn: h.running, Item: it.ID, Body: &body})
+	h.nested, h.calls = append(h.nested, it), append(h.calls, it.ID)
+}
+
+// unnest ends the newest of those.
+func (h *History) unnest(as event.Status) {
+	it := h.nested[len(h.nested)-1]
+	h.nested = h.nested[:len(h.nested)-1]
+	it.Status = as
+	h.add(event.Event{Kind: event.SubagentItem, Turn: h.running, Item: it.ID, Body: it})
 }
 
 // piece is a delta of an open item that has some.
@@ -228,6 +258,9 @@ func (h *History) end() {
 	if h.waiting && outcome == event.Completed {
 		outcome = event.Cancelled // it has no answer
 	}
+	for len(h.nested) > 0 {
+		h.unnest(event.Incomplete)
+	}
 	for _, it := range append(h.open, h.asked...) {
 		it.Status = event.Incomplete
 		if it.Type == event.Message {
@@ -235,7 +268,7 @@ func (h *History) end() {
 		}
 		h.done(it)
 	}
-	h.open, h.asked, h.waiting, h.legs = nil, nil, false, 0
+	h.open, h.asked, h.calls, h.waiting, h.legs = nil, nil, nil, false, 0
 	e := event.End{Outcome: outcome}
 	switch outcome {
 	case event.Completed:

@@ -305,6 +305,16 @@ var stories = map[string]func(*story){
 		s.say(event.FinalAnswer, "Rain.")
 		s.end(s.turn, event.End{Outcome: event.Completed, Usage: tokens()})
 	},
+	"posted_items": func(s *story) { // nothing of it is in the stream
+		note := event.TurnOf(fixedID(0x71, 1))
+		s.add(event.Event{Kind: event.ItemsPosted, Turn: note, Body: &event.Input{Items: []*event.Item{{
+			ID: event.ItemID(note, 0), Type: event.Foreign, Status: event.Done, Text: "user: earlier", Raw: stdjson.RawMessage(`{"type":"message"}`),
+		}}}})
+		s.start(s.accept(1, "Go on."))
+		s.say(event.FinalAnswer, "On.")
+		s.end(s.turn, event.End{Outcome: event.Completed})
+		s.add(event.Event{Kind: event.ItemRemoved, Turn: note, Item: event.ItemID(note, 0)})
+	},
 	"approval": func(s *story) {
 		s.start(s.accept(9, "List the files."))
 		q := s.ask(event.Item{Type: event.Approval, Server: "claude-code", Tool: "Bash", Arguments: `{"command":"ls"}`, Text: "May I?"})

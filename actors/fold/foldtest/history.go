@@ -33,6 +33,8 @@ type History struct {
 	legs    int32
 	items   map[event.ID]uint32 // items of a turn so far
 	forget  []event.ID          // ended turns that are to be forgotten
+	notes   []event.ID          // whose item is not removed
+	noted   int
 }
 
 const start = 1_796_000_000_000

@@ -18,7 +18,7 @@ func TestHistoriesHaveEverything(t *testing.T) {
 	t.Parallel()
 	kinds, items, ends := map[event.Kind]int{}, map[event.ItemType]int{}, map[event.Outcome]int{}
 	settled := map[bool]int{}
-	rapid.Check(t, func(rt *rapid.T) {
+	draw := func(rt *rapid.T) {
 		h := foldtest.Draw(rt)
 		settled[h.Settled()]++
 		for i := range h.Events {
@@ -30,7 +30,10 @@ func TestHistoriesHaveEverything(t *testing.T) {
 				ends[b.Outcome]++
 			}
 		}
-	})
+	}
+	for range 50 { // some of it is rare
+		rapid.Check(t, draw)
+	}
 	for _, k := range event.Kinds() {
 		if why := undrawn[k]; (kinds[k] == 0) != (why != "") {
 			t.Errorf("%s was drawn %d times (%s)", k, kinds[k], why)

@@ -47,9 +47,14 @@ var moves = []move{
 	{func(h *History) bool { return runs(h) && len(h.asked) > 0 }, (*History).wait},
 	{waits, (*History).answered},
 	{waits, (*History).answered},
+	{waits, (*History).answered},
+	{waits, (*History).answered},
+	{waits, (*History).answered},
 	{busy, (*History).end},
 	{any1, func(h *History) { h.set.Agent.Model = h.text("model"); h.settings(event.SessionUpdated) }},
 	{func(h *History) bool { return len(h.forget) > 0 }, (*History).forgotten},
+	{func(h *History) bool { return h.noted < 2 }, (*History).note},
+	{func(h *History) bool { return len(h.notes) > 0 }, (*History).unnote},
 	{any1, func(h *History) {
 		if rapid.IntRange(0, 5).Draw(h.t, "lost") == 0 {
 			h.add(event.Event{Kind: event.Skipped, Seq: h.State.Session().Head + rapid.Int64Range(1, 50).Draw(h.t, "numbers")})
@@ -82,6 +87,25 @@ func (h *History) accept() {
 	if in.Forget {
 		h.forget = append(h.forget, turn)
 	}
+}
+
+// note posts an item without asking for a turn.
+func (h *History) note() {
+	note := event.ID{0x71, 11: byte(h.noted + 1)}
+	h.noted++
+	it := &event.Item{
+		ID: event.ItemID(note, 0), Type: event.Foreign, Status: event.Done, Text: h.text("line"),
+		Raw: json.RawMessage(`{"type":"message","role":"user","content":[]}`), Instructs: rapid.Bool().Draw(h.t, "instructs"),
+	}
+	h.add(event.Event{Kind: event.ItemsPosted, Turn: note, Body: &event.Input{Items: []*event.Item{it}}})
+	h.notes = append(h.notes, note)
+}
+
+// unnote removes a posted item.
+func (h *History) unnote() {
+	note := h.notes[0]
+	h.notes = h.notes[1:]
+	h.add(event.Event{Kind: event.ItemRemoved, Turn: note, Item: event.ItemID(note, 0)})
 }
 
 func (h *History) start() {

@@ -29,8 +29,34 @@ func configured(list []spec.Agent) []spec.Agent {
 	return own
 }
 
+// CreateAgent keeps a new saved agent, and only one for a key: the repeat of a
+// request changes a to the agent that the first one made.
+func (h *Host) CreateAgent(ctx context.Context, owner string, a *spec.Agent, key *spec.Key) error {
+	done, earlier, err := h.claimed(ctx, owner, key)
+	if err != nil {
+		return err
+	}
+	if earlier != nil {
+		made, err := h.Agent(ctx, owner, earlier.Record)
+		if err == nil {
+			*a = *made
+		}
+		return err
+	}
+	defer done()
+	stored, err := h.recordKey(owner, key, a.ID)
+	if err != nil {
+		return err
+	}
+	return h.saveAgent(ctx, owner, a, stored)
+}
+
 // SaveAgent inserts or replaces a saved agent by its id.
 func (h *Host) SaveAgent(ctx context.Context, owner string, a *spec.Agent) error {
+	return h.saveAgent(ctx, owner, a, nil)
+}
+
+func (h *Host) saveAgent(ctx context.Context, owner string, a *spec.Agent, key *store.Key) error {
 	if err := h.writable(a.ID); err != nil {
 		return err
 	}
@@ -49,7 +75,7 @@ func (h *Host) SaveAgent(ctx context.Context, owner string, a *spec.Agent) error
 	if err := h.usable(); err != nil {
 		return err
 	}
-	err = h.store.PutRecord(ctx, &store.Record{Kind: agentKind, ID: a.ID, Owner: owner, Name: a.Name, Created: a.Created, Body: body})
+	err = h.store.PutRecord(ctx, &store.Record{Kind: agentKind, ID: a.ID, Owner: owner, Name: a.Name, Created: a.Created, Body: body, Key: key})
 	if errors.Is(err, store.ErrExists) { // another principal's, which is none of this one's business
 		return event.Fail(event.AgentNotFound, "there is no such agent")
 	}

@@ -15,12 +15,18 @@ import (
 
 const fileKind = "file"
 
-// PutFile keeps content as a new file of owner, with the name and purpose of f. It
-// is durable when the call returns; when it fails nothing stays.
-func (h *Host) PutFile(ctx context.Context, owner string, f spec.File, content io.Reader) (_ *spec.File, err error) {
-	if err := h.usable(); err != nil {
+// PutFile keeps content as a new file of owner, with the name and purpose of f, and
+// only one for a key. It is durable when the call returns; when it fails nothing
+// stays.
+func (h *Host) PutFile(ctx context.Context, owner string, f spec.File, content io.Reader, key *spec.Key) (_ *spec.File, err error) {
+	done, earlier, err := h.claimed(ctx, owner, key)
+	if err != nil {
 		return nil, err
 	}
+	if earlier != nil {
+		return h.File(ctx, owner, earlier.Record)
+	}
+	defer done()
 	if !h.files.take(owner, holding{files: 1}, h.mostFiles()) {
 		return nil, event.FailParam(event.FilesFull, "file", fmt.Sprintf("you have %d files, the most that this host keeps for one; delete some first", h.cfg.limits.MaxFiles))
 	}
@@ -41,7 +47,11 @@ func (h *Host) PutFile(ctx context.Context, owner string, f spec.File, content i
 	if err != nil {
 		return nil, event.Fail(event.InvalidRequest, "the file cannot be stored: "+err.Error())
 	}
-	rec := &store.Record{Kind: fileKind, ID: f.ID, Owner: owner, Name: f.Name, Created: f.Created, Body: body}
+	stored, err := h.recordKey(owner, key, f.ID)
+	if err != nil {
+		return nil, err
+	}
+	rec := &store.Record{Kind: fileKind, ID: f.ID, Owner: owner, Name: f.Name, Created: f.Created, Body: body, Key: stored}
 	if err := h.keep(ctx, &h.files.contents, rec); err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ import (
 
 func put(t *testing.T, h *actors.Host, owner, name, content string) *spec.File {
 	t.Helper()
-	f, err := h.PutFile(ctx(t), owner, spec.File{Name: name, Purpose: "user_data"}, strings.NewReader(content))
+	f, err := h.PutFile(ctx(t), owner, spec.File{Name: name, Purpose: "user_data"}, strings.NewReader(content), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestFilesAreListedByPurpose(t *testing.T) {
 		if i%3 == 0 {
 			purpose = "vision"
 		}
-		f, err := h.PutFile(ctx(t), "alice", spec.File{Name: "x", Purpose: purpose}, strings.NewReader("x"))
+		f, err := h.PutFile(ctx(t), "alice", spec.File{Name: "x", Purpose: purpose}, strings.NewReader("x"), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +139,7 @@ func TestFilesStayBelowTheirCaps(t *testing.T) {
 	refused := func(code event.Code, owner string, size int) {
 		t.Helper()
 		before := len(contents(t, dir))
-		_, err := h.PutFile(ctx(t), owner, spec.File{Name: "x"}, strings.NewReader(strings.Repeat("x", size)))
+		_, err := h.PutFile(ctx(t), owner, spec.File{Name: "x"}, strings.NewReader(strings.Repeat("x", size)), nil)
 		if event.CodeOf(err) != code || len(contents(t, dir)) != before {
 			t.Errorf("%d bytes: %v, %v", size, err, contents(t, dir))
 		}
@@ -163,7 +163,7 @@ func TestConcurrentUploadsStayBelowTheCap(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 30 {
 		wg.Go(func() {
-			_, err := h.PutFile(ctx(t), "alice", spec.File{Name: "x"}, iotest.OneByteReader(strings.NewReader(strings.Repeat("x", 100))))
+			_, err := h.PutFile(ctx(t), "alice", spec.File{Name: "x"}, iotest.OneByteReader(strings.NewReader(strings.Repeat("x", 100))), nil)
 			if err != nil && event.CodeOf(err) != event.FilesFull {
 				t.Error(err)
 			}
@@ -189,12 +189,12 @@ func TestAPartialUploadLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	h := startedIn(t, dir, actors.Limits{MaxFilesBytes: 1000}, memory.New())
 	cut := io.MultiReader(strings.NewReader(strings.Repeat("x", 900)), iotest.ErrReader(io.ErrUnexpectedEOF))
-	if _, err := h.PutFile(ctx(t), "alice", spec.File{Name: "x"}, cut); event.CodeOf(err) != event.InvalidRequest {
+	if _, err := h.PutFile(ctx(t), "alice", spec.File{Name: "x"}, cut, nil); event.CodeOf(err) != event.InvalidRequest {
 		t.Errorf("cut short: %v", err)
 	}
 	c, cancel := context.WithCancel(ctx(t))
 	cancel()
-	if _, err := h.PutFile(c, "alice", spec.File{Name: "x"}, strings.NewReader("x")); !errors.Is(err, context.Canceled) {
+	if _, err := h.PutFile(c, "alice", spec.File{Name: "x"}, strings.NewReader("x"), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("the caller left: %v", err)
 	}
 	if list := contents(t, dir); len(list) != 0 {
@@ -244,7 +244,7 @@ func TestFilesSurviveARestart(t *testing.T) {
 		t.Errorf("%+v, want %+v: %v", f, kept, err)
 	}
 	// The account was kept too: 8 of 10 bytes.
-	if _, err := h.PutFile(ctx(t), "alice", spec.File{Name: "x"}, strings.NewReader("123")); event.CodeOf(err) != event.FilesFull {
+	if _, err := h.PutFile(ctx(t), "alice", spec.File{Name: "x"}, strings.NewReader("123"), nil); event.CodeOf(err) != event.FilesFull {
 		t.Errorf("above the cap: %v", err)
 	}
 	put(t, h, "alice", "x", "12")

@@ -2,6 +2,7 @@ package actors_test
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -147,5 +148,73 @@ func TestRepeatAfterGivingUpFindsTheFirst(t *testing.T) {
 	}
 	if list, _, err := h.Sessions(ctx(t), "alice", spec.SessionQuery{}, spec.Page{}); err != nil || len(list) != 1 {
 		t.Errorf("%d sessions (%v)", len(list), err)
+	}
+}
+
+// What a keyed request makes is one record, whichever kind, also after a restart.
+func TestSameKeyIsOneAgentAndOneFile(t *testing.T) {
+	t.Parallel()
+	mem, dir := memory.New(), t.TempDir()
+	h := dropped(t, dir, quick(), mem)
+	makes := map[string]func(h *actors.Host, hash string) (event.ID, error){
+		"agent": func(h *actors.Host, hash string) (event.ID, error) {
+			a := &spec.Agent{ID: event.NewID(), Name: "one", Adapter: "script"}
+			err := h.CreateAgent(ctx(t), "alice", a, &spec.Key{Value: "agent", Hash: hash})
+			return a.ID, err
+		},
+		"file": func(h *actors.Host, hash string) (event.ID, error) {
+			f, err := h.PutFile(ctx(t), "alice", spec.File{Name: "x"}, strings.NewReader("content"), &spec.Key{Value: "file", Hash: hash})
+			if err != nil {
+				return event.ID{}, err
+			}
+			return f.ID, nil
+		},
+	}
+	first := map[string]event.ID{}
+	for name, create := range makes {
+		ids := make([]event.ID, 20)
+		var wg sync.WaitGroup
+		for i := range ids {
+			wg.Go(func() {
+				id, err := create(h, "h")
+				if err != nil {
+					t.Error(err)
+				}
+				ids[i] = id
+			})
+		}
+		wg.Wait()
+		first[name] = ids[0]
+		for _, id := range ids {
+			if id.IsZero() || id != ids[0] {
+				t.Errorf("%s: ids %v", name, ids)
+				break
+			}
+		}
+	}
+	judge := func(h *actors.Host) {
+		t.Helper()
+		for name, create := range makes {
+			if _, err := create(h, "other"); event.CodeOf(err) != event.IdempotencyMismatch {
+				t.Errorf("same key, other %s: %v", name, err)
+			}
+			if id, err := create(h, "h"); err != nil || id != first[name] {
+				t.Errorf("repeated %s: %v %v, want %v", name, id, err, first[name])
+			}
+		}
+		agents, _, err := h.Agents(ctx(t), "alice", spec.Page{})
+		files, _, ferr := h.Files(ctx(t), "alice", "", spec.Page{})
+		if err != nil || ferr != nil || len(agents) != 1 || len(files) != 1 {
+			t.Errorf("%d agents, %d files: %v, %v", len(agents), len(files), err, ferr)
+		}
+	}
+	judge(h)
+	mem = mem.Reopen()
+	stop(t, h)
+	h = startedIn(t, dir, quick(), mem)
+	judge(h)
+	must(t, h.DeleteFile(ctx(t), "alice", first["file"]))
+	if id, err := makes["file"](h, "h"); event.CodeOf(err) != event.FileNotFound {
+		t.Errorf("the key of a deleted file: %v, %v", id, err)
 	}
 }

@@ -51,6 +51,17 @@ func (k *keyring) lock(ctx context.Context, name string) (func(), error) {
 // keyed takes the request's key and looks for an earlier answer. Without one,
 // done gives the key back and must be called after the request was answered.
 func (h *Host) keyed(ctx context.Context, owner string, key *spec.Key) (done func(), earlier *Posted, err error) {
+	done, said, err := h.claimed(ctx, owner, key)
+	if err != nil || said == nil {
+		return done, nil, err
+	}
+	earlier, err = h.answered(ctx, owner, said)
+	return nil, earlier, err
+}
+
+// claimed takes the key of any creating request: done gives it back and must be
+// called after the request was answered. An earlier answer comes instead of done.
+func (h *Host) claimed(ctx context.Context, owner string, key *spec.Key) (done func(), earlier *keyAnswer, err error) {
 	if err := h.usable(); err != nil {
 		return nil, nil, err
 	}
@@ -70,7 +81,10 @@ func (h *Host) keyed(ctx context.Context, owner string, key *spec.Key) (done fun
 	case rec.Hash != key.Hash:
 		err = event.Fail(event.IdempotencyMismatch, "this Idempotency-Key was used with another request; use a new key for a new request")
 	default:
-		earlier, err = h.answered(ctx, owner, rec)
+		earlier = new(keyAnswer)
+		if err = json.Unmarshal(rec.Answer, earlier); err != nil {
+			err = storeFailure(err)
+		}
 	}
 	done()
 	return nil, earlier, err
@@ -84,11 +98,25 @@ func (h *Host) key(owner string, k *spec.Key) *store.Key {
 	return &store.Key{Owner: owner, Value: k.Value, Hash: k.Hash, Created: h.now().Unix()}
 }
 
-// keyAnswer is what a key remembers.
+// keyAnswer is what a key remembers. Its hash covers the path, so it is read as
+// what the same kind of request wrote.
 type keyAnswer struct {
-	Session event.ID   `json:"session"`
+	Session event.ID   `json:"session,omitzero"`
 	Turns   []event.ID `json:"turns,omitempty"`
 	Before  int64      `json:"before"`
+	// Record is what a request made that makes one record: a saved agent, a file.
+	Record event.ID `json:"record,omitzero"`
+}
+
+// recordKey is the stored form of the key of a request that makes a record.
+func (h *Host) recordKey(owner string, k *spec.Key, made event.ID) (*store.Key, error) {
+	key := h.key(owner, k)
+	if key == nil {
+		return nil, nil
+	}
+	var err error
+	key.Answer, err = json.Marshal(&keyAnswer{Record: made})
+	return key, err
 }
 
 func answerOf(k *store.Key, p *Posted) {
@@ -103,11 +131,7 @@ func answerOf(k *store.Key, p *Posted) {
 }
 
 // answered gives an earlier answer again, as its objects are now.
-func (h *Host) answered(ctx context.Context, owner string, rec *store.Key) (*Posted, error) {
-	var a keyAnswer
-	if err := json.Unmarshal(rec.Answer, &a); err != nil {
-		return nil, storeFailure(err)
-	}
+func (h *Host) answered(ctx context.Context, owner string, a *keyAnswer) (*Posted, error) {
 	ses, err := h.Session(ctx, owner, a.Session)
 	if err != nil {
 		return nil, err

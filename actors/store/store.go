@@ -154,6 +154,9 @@ type Record struct {
 	Name    string // may repeat; RecordsNamed returns all
 	Created int64
 	Body    []byte
+	// Key makes the request that put the record safe to repeat. It is stored with
+	// the record, and never read back as a part of it.
+	Key *Key
 }
 
 // SessionFilter narrows a list of sessions. Match sees each candidate and may
@@ -209,7 +212,8 @@ type Store interface {
 	// Key looks an idempotency key up. ErrNotFound after 24 hours.
 	Key(ctx context.Context, owner, value string, now int64) (*Key, error)
 
-	// PutRecord inserts or replaces by (kind, id), durably.
+	// PutRecord inserts or replaces by (kind, id), durably. ErrExists when the id is
+	// another owner's, or when the record's key stands for another request.
 	PutRecord(ctx context.Context, r *Record) error
 	// GetRecord looks a record up; owner "" means any.
 	GetRecord(ctx context.Context, kind, owner string, id event.ID) (*Record, error)

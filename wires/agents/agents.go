@@ -36,7 +36,7 @@ func (w *Wire) CreateAgent(c *call.Call) {
 	a.ID, a.Owner, a.Saved = event.NewID(), c.Principal, true
 	a.Created = w.now().Unix()
 	a.Updated = a.Created
-	if err := w.engine.SaveAgent(c.Context(), c.Principal, a); err != nil {
+	if err := w.engine.CreateAgent(c.Context(), c.Principal, a, c.Key()); err != nil {
 		c.Fail(err)
 		return
 	}

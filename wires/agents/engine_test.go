@@ -367,6 +367,23 @@ func (f *fakeStream) Close() {
 	}
 }
 
+func (e *fakeEngine) CreateAgent(ctx context.Context, owner string, a *spec.Agent, key *spec.Key) error {
+	if key != nil {
+		e.mu.Lock()
+		hash, ok := e.keys[key.Value]
+		e.keys[key.Value] = key.Hash
+		e.mu.Unlock()
+		if ok && hash != key.Hash {
+			return event.Fail(event.IdempotencyMismatch, "this key was used for another request")
+		}
+		if ok {
+			*a = *e.agents[len(e.agents)-1]
+			return nil
+		}
+	}
+	return e.SaveAgent(ctx, owner, a)
+}
+
 func (e *fakeEngine) SaveAgent(_ context.Context, owner string, a *spec.Agent) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -36,6 +36,8 @@ type Engine interface {
 	Artifact(ctx context.Context, owner string, session, id event.ID) (*spec.Artifact, error)
 	OpenArtifact(ctx context.Context, owner string, session, id event.ID) (*spec.Artifact, io.ReadSeekCloser, error)
 	DeleteArtifact(ctx context.Context, owner string, session, id event.ID) error
+	// CreateAgent keeps a new agent, one for a key; a becomes what was made.
+	CreateAgent(ctx context.Context, owner string, a *spec.Agent, key *spec.Key) error
 	SaveAgent(ctx context.Context, owner string, a *spec.Agent) error
 	Agent(ctx context.Context, owner string, id event.ID) (*spec.Agent, error)
 	Agents(ctx context.Context, owner string, p spec.Page) ([]*spec.Agent, bool, error)

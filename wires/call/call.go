@@ -128,7 +128,11 @@ type KeyHeader struct {
 }
 
 // Key is the call's Idempotency-Key, nil without one.
-func (c *Call) Key() *spec.Key {
+func (c *Call) Key() *spec.Key { return c.KeyOf(c.Body) }
+
+// KeyOf is Key where content, and not the body as it came, is what a repeat has to
+// have in common with the first request.
+func (c *Call) KeyOf(content []byte) *spec.Key {
 	value := c.Header("Idempotency-Key")
 	if value == "" {
 		return nil
@@ -138,7 +142,7 @@ func (c *Call) Key() *spec.Key {
 		value = "sha256:" + hex.EncodeToString(sum[:])
 	}
 	h := sha256.New()
-	for _, part := range [][]byte{c.Ctx.Method(), c.Ctx.Path(), c.Body} {
+	for _, part := range [][]byte{c.Ctx.Method(), c.Ctx.Path(), content} {
 		h.Write(strconv.AppendInt(nil, int64(len(part)), 10))
 		h.Write([]byte{':'})
 		h.Write(part)

@@ -2,7 +2,11 @@ package files
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/base64"
+	"errors"
+	"fmt"
+	"hash"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -45,6 +49,7 @@ func (w *Wire) form(c *call.Call, boundary string) (*spec.File, error) {
 		return nil, event.Fail(event.InvalidRequest, "the Content-Type of the form has no boundary")
 	}
 	purpose, files := usualPurpose, 0
+	sum := sha256.New()
 	err := eachPart(c.Body, boundary, func(p *multipart.Part) error {
 		switch name := p.FormName(); {
 		case name == "file":
@@ -52,12 +57,12 @@ func (w *Wire) form(c *call.Call, boundary string) (*spec.File, error) {
 			if files > 1 {
 				return event.FailParam(event.InvalidRequest, "file", "the form has more than one file; send one request for each")
 			}
-			_, err := io.Copy(io.Discard, p) // to its end, so that a form cut short keeps nothing
-			return err
+			// To its end, so that a form cut short keeps nothing.
+			return sumPart(sum, p, p.FileName(), p)
 		case name == "purpose":
 			v, err := io.ReadAll(io.LimitReader(p, 64))
 			purpose = string(v)
-			return err
+			return errors.Join(err, sumPart(sum, p, "", strings.NewReader(purpose)))
 		case strings.HasPrefix(name, "expires_after"):
 			return noExpiry()
 		case name == "":
@@ -80,11 +85,20 @@ func (w *Wire) form(c *call.Call, boundary string) (*spec.File, error) {
 	var f *spec.File
 	err = eachPart(c.Body, boundary, func(p *multipart.Part) (err error) {
 		if p.FormName() == "file" {
-			f, err = w.engine.PutFile(c.Context(), c.Principal, spec.File{Name: plainName(p.FileName()), Purpose: purpose}, p)
+			f, err = w.engine.PutFile(c.Context(), c.Principal, spec.File{Name: plainName(p.FileName()), Purpose: purpose}, p, c.KeyOf(sum.Sum(nil)))
 		}
 		return err
 	})
 	return f, err
+}
+
+// sumPart adds what a part says to the sum of a form, whose boundary is another one
+// each time that it is sent.
+func sumPart(sum hash.Hash, p *multipart.Part, file string, content io.Reader) error {
+	own := sha256.New()
+	_, err := io.Copy(own, content)
+	_, _ = fmt.Fprintf(sum, "%q %q %x\n", p.FormName(), file, own.Sum(nil))
+	return err
 }
 
 // maxParts bounds the parts of a form.
@@ -132,7 +146,7 @@ func (w *Wire) plain(c *call.Call) (*spec.File, error) {
 	if err != nil {
 		return nil, event.FailParam(event.InvalidRequest, "data", "data is not valid base64")
 	}
-	return w.engine.PutFile(c.Context(), c.Principal, spec.File{Name: plainName(in.Filename), Purpose: purpose}, bytes.NewReader(content))
+	return w.engine.PutFile(c.Context(), c.Principal, spec.File{Name: plainName(in.Filename), Purpose: purpose}, bytes.NewReader(content), c.Key())
 }
 
 func checkPurpose(purpose string) error {

@@ -1,6 +1,9 @@
 package files
 
-import "github.com/agenthost/agenthost/wires/openapi"
+import (
+	"github.com/agenthost/agenthost/wires/call"
+	"github.com/agenthost/agenthost/wires/openapi"
+)
 
 // formBody is an upload as a form.
 type formBody struct {
@@ -36,7 +39,7 @@ type ContentHeaders struct {
 // Operations describes this wire's handlers by the ids of their operations.
 func Operations() map[string]openapi.Operation {
 	return map[string]openapi.Operation{
-		"agents.files.create":   {Summary: "Keep a file.", Body: jsonBody{}, Form: formBody{}, Answer: fileObject{}},
+		"agents.files.create":   {Summary: "Keep a file.", Headers: call.KeyHeader{}, Body: jsonBody{}, Form: formBody{}, Answer: fileObject{}},
 		"agents.files.list":     {Summary: "List the caller's files.", Query: listQuery{}, Answer: list{}},
 		"agents.files.get":      {Summary: "Read what is known of a file.", Answer: fileObject{}},
 		"agents.files.download": {Summary: "Read a file's content, or a range of it.", Headers: ContentHeaders{}, Text: ContentType},

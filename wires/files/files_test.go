@@ -286,3 +286,31 @@ func TestListsAreTurnedPageByPage(t *testing.T) {
 		s.do("GET", "/files?after="+after, "").refused(404, "agents.cursor_not_found", "after")
 	}
 }
+
+// A form's boundary is another one each time; the same upload is the same all the
+// same.
+func TestAKeyedUploadIsKeptOnce(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	const part = `form-data; name="file"; filename="a.txt"`
+	made := s.upload(part, "hello", "Idempotency-Key", "k")
+	if again := s.upload(part, "hello", "Idempotency-Key", "k"); again.status != 200 || again.raw != made.raw {
+		t.Errorf("again: %d %s, want %s", again.status, again.raw, made.raw)
+	}
+	for name, other := range map[string]*answer{
+		"content": s.upload(part, "hellO", "Idempotency-Key", "k"),
+		"name":    s.upload(`form-data; name="file"; filename="b.txt"`, "hello", "Idempotency-Key", "k"),
+		"form":    s.do("POST", "/files", `{"filename":"a.txt","data":"aGVsbG8="}`, "Content-Type", "application/json", "Idempotency-Key", "k"),
+	} {
+		t.Log(name)
+		other.refused(409, "idempotency.mismatch", "")
+	}
+	body, kind := form(t, [2]string{part, "hello"}, [2]string{"purpose", "batch"})
+	s.do("POST", "/files", body, "Content-Type", kind, "Idempotency-Key", "k").refused(409, "idempotency.mismatch", "")
+	if n := s.engine.Kept(); n != 1 {
+		t.Errorf("%d files", n)
+	}
+	if other := s.upload(part, "hello", "Idempotency-Key", "k2"); other.str("id") == made.str("id") {
+		t.Error("another key gives the same file")
+	}
+}

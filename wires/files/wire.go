@@ -18,7 +18,7 @@ type Source interface {
 // Engine is what the wire needs of the host.
 type Engine interface {
 	Source
-	PutFile(ctx context.Context, owner string, f spec.File, content io.Reader) (*spec.File, error)
+	PutFile(ctx context.Context, owner string, f spec.File, content io.Reader, key *spec.Key) (*spec.File, error)
 	File(ctx context.Context, owner string, id event.ID) (*spec.File, error)
 	Files(ctx context.Context, owner, purpose string, p spec.Page) ([]*spec.File, bool, error)
 	DeleteFile(ctx context.Context, owner string, id event.ID) error

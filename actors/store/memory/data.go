@@ -99,10 +99,25 @@ func (d *data) apply(c *store.Commit) error {
 	if c.Checkpoint != nil {
 		s.checkpoint(store.Checkpoint{Seq: c.Last(), Body: bytes.Clone(c.Checkpoint)})
 	}
-	if k := c.Key; k != nil {
-		d.keys[keyName{k.Owner, k.Value}] = cloneKey(k)
+	d.putKey(c.Key)
+	return nil
+}
+
+// admitKey refuses a key that stands for another request.
+func (d *data) admitKey(k *store.Key) error {
+	if k == nil {
+		return nil
+	}
+	if old := d.keys[keyName{k.Owner, k.Value}]; old != nil && k.Created-old.Created < store.KeyTTL && !sameKey(old, k) {
+		return store.ErrExists
 	}
 	return nil
+}
+
+func (d *data) putKey(k *store.Key) {
+	if k != nil {
+		d.keys[keyName{k.Owner, k.Value}] = cloneKey(k)
+	}
 }
 
 // admit decides before anything is changed. done means that c was applied
@@ -127,10 +142,8 @@ func (d *data) admit(s *session, c *store.Commit) (done bool, err error) {
 	case s.Head != c.Head:
 		return false, store.ErrHead
 	}
-	if k := c.Key; k != nil {
-		if old := d.keys[keyName{k.Owner, k.Value}]; old != nil && k.Created-old.Created < store.KeyTTL && !sameKey(old, k) {
-			return false, store.ErrExists
-		}
+	if err := d.admitKey(c.Key); err != nil {
+		return false, err
 	}
 	return false, d.admitTurns(s, c)
 }

@@ -37,17 +37,22 @@ func (s *Store) PutRecord(_ context.Context, r *store.Record) error {
 	defer d.mu.Unlock()
 	name := recordName{r.Kind, r.ID}
 	put := &record{Record: *r}
-	put.Body = bytes.Clone(r.Body)
+	put.Body, put.Key = bytes.Clone(r.Body), nil
 	if old := d.records[name]; old != nil {
 		if old.Owner != r.Owner {
 			return store.ErrExists
 		}
 		put.n = old.n
-	} else {
+	}
+	if err := d.admitKey(r.Key); err != nil {
+		return err
+	}
+	if put.n == 0 {
 		d.made++
 		put.n = d.made
 	}
 	d.records[name] = put
+	d.putKey(r.Key)
 	return nil
 }
 

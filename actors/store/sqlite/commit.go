@@ -78,7 +78,7 @@ func (c *commit) check(w *writer) error {
 	e, err := w.session(c.Session)
 	if err != nil {
 		if errors.Is(err, store.ErrNotFound) && c.Create != nil {
-			return c.checkKey(w)
+			return w.checkKey(c.Key)
 		}
 		return err
 	}
@@ -102,7 +102,7 @@ func (c *commit) check(w *writer) error {
 	if e.head != c.Head {
 		return store.ErrHead
 	}
-	return c.checkKey(w)
+	return w.checkKey(c.Key)
 }
 
 // held reports whether the commit's chunk is in the file already.
@@ -134,22 +134,6 @@ func (c *commit) held(w *writer) (bool, error) {
 	return bytes.Equal(had, now), nil
 }
 
-func (c *commit) checkKey(w *writer) error {
-	k := c.Key
-	if k == nil {
-		return nil
-	}
-	_, err := w.db.on("SELECT hash, created, answer FROM idem WHERE owner=?1 AND key=?2").text(k.Owner).text(k.Value).one(func(s stmt) error {
-		created := s.ColumnInt64(1)
-		same := s.ColumnText(0) == k.Hash && created == k.Created && bytes.Equal(s.ColumnRawBlob(2), k.Answer)
-		if k.Created-created < store.KeyTTL && !same {
-			return store.ErrExists
-		}
-		return nil
-	})
-	return err
-}
-
 // apply writes what check has admitted.
 func (c *commit) apply(w *writer) error {
 	if c.landed {
@@ -175,11 +159,7 @@ func (c *commit) apply(w *writer) error {
 			return err
 		}
 	}
-	if k := c.Key; k != nil {
-		return w.db.on("INSERT OR REPLACE INTO idem(owner, key, hash, created, answer) VALUES (?1,?2,?3,?4,?5)").
-			text(k.Owner).text(k.Value).text(k.Hash).int(k.Created).blob(k.Answer).exec()
-	}
-	return nil
+	return w.putKey(c.Key)
 }
 
 // applySession writes the session row where it must change.

@@ -54,12 +54,19 @@ func (s *Store) PutRecord(_ context.Context, r *store.Record) error {
 				}
 				return nil
 			})
-			return err
+			if err != nil {
+				return err
+			}
+			return w.checkKey(r.Key)
 		},
 		apply: func(w *writer) error {
-			return w.db.on(`INSERT INTO record(kind, id, owner, name, created, crc, body) VALUES (?1,?2,?3,?4,?5,?6,?7)
+			err := w.db.on(`INSERT INTO record(kind, id, owner, name, created, crc, body) VALUES (?1,?2,?3,?4,?5,?6,?7)
 ON CONFLICT(kind, id) DO UPDATE SET name=excluded.name, created=excluded.created, crc=excluded.crc, body=excluded.body`).
 				text(r.Kind).blob(r.ID[:]).text(r.Owner).text(r.Name).int(r.Created).int(recordSum(r)).blob(r.Body).exec()
+			if err != nil {
+				return err
+			}
+			return w.putKey(r.Key)
 		},
 	})
 }

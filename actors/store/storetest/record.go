@@ -71,3 +71,26 @@ func recordPages(s *suite) {
 	s.ok("delete", s.DeleteRecord(s.ctx(), "agent", "ann", mine[3]))
 	s.checkPages(slices.Delete(mine, 3, 4), page("ann"))
 }
+
+func recordsBringKeys(s *suite) {
+	r := &store.Record{Kind: "file", ID: event.NewID(), Owner: "ann", Name: "a", Created: 1000, Body: []byte("{}")}
+	r.Key = &store.Key{Owner: "ann", Value: "k", Hash: "h", Created: 1000, Answer: []byte("answer")}
+	s.ok("put", s.PutRecord(s.ctx(), r))
+	s.ok("put again", s.PutRecord(s.ctx(), r))
+	other := &store.Record{Kind: "file", ID: event.NewID(), Owner: "ann", Created: 1001, Body: []byte("{}")}
+	other.Key = &store.Key{Owner: "ann", Value: "k", Hash: "other", Created: 1001, Answer: []byte("other")}
+	s.want("a live key", s.PutRecord(s.ctx(), other), store.ErrExists)
+	_, err := s.GetRecord(s.ctx(), "file", "ann", other.ID)
+	s.want("the record of a refused key", err, store.ErrNotFound)
+	s.reopen()
+	k, err := s.Key(s.ctx(), "ann", "k", 1001)
+	s.ok("key", err)
+	if k.Hash != "h" || string(k.Answer) != "answer" {
+		s.Fatalf("got %+v", k)
+	}
+	got, err := s.GetRecord(s.ctx(), "file", "ann", r.ID)
+	s.ok("get", err)
+	if got.Key != nil || string(got.Body) != "{}" {
+		s.Fatalf("got %+v", got)
+	}
+}

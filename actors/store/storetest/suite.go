@@ -35,6 +35,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store, reopen, crash func(t
 		{"TurnIsReplaced", turnIsReplaced},
 		{"NumbersSurvive", numbersSurvive},
 		{"KeysLiveADay", keysLiveADay},
+		{"RecordsBringKeys", recordsBringKeys},
 		{"ReadWindows", readWindows},
 		{"ReadIsBounded", readIsBounded},
 		{"Checkpoints", checkpoints},

@@ -17,11 +17,18 @@ type Engine struct {
 	files    []*spec.File
 	contents map[event.ID][]byte
 	open     int
+	keys     map[string]kept
+}
+
+// kept is what a key stands for.
+type kept struct {
+	hash string
+	made event.ID
 }
 
 // Put keeps a file and gives its public id.
 func (e *Engine) Put(owner, name string, content []byte) string {
-	f, _ := e.PutFile(context.Background(), owner, spec.File{Name: name, Purpose: "user_data"}, bytes.NewReader(content))
+	f, _ := e.PutFile(context.Background(), owner, spec.File{Name: name, Purpose: "user_data"}, bytes.NewReader(content), nil)
 	return f.ID.With(event.PrefixFile)
 }
 
@@ -39,8 +46,8 @@ func (e *Engine) Kept() int {
 	return len(e.files)
 }
 
-// PutFile keeps what content gives.
-func (e *Engine) PutFile(_ context.Context, owner string, f spec.File, content io.Reader) (*spec.File, error) {
+// PutFile keeps what content gives, once for a key.
+func (e *Engine) PutFile(_ context.Context, owner string, f spec.File, content io.Reader, key *spec.Key) (*spec.File, error) {
 	b, err := io.ReadAll(content)
 	if err != nil {
 		return nil, err
@@ -51,6 +58,18 @@ func (e *Engine) PutFile(_ context.Context, owner string, f spec.File, content i
 		e.contents = map[event.ID][]byte{}
 	}
 	f.ID, f.Owner, f.Bytes, f.Created = event.NewID(), owner, int64(len(b)), 1_700_000_000
+	if key != nil {
+		if old, ok := e.keys[key.Value]; ok {
+			if old.hash != key.Hash {
+				return nil, event.Fail(event.IdempotencyMismatch, "the engine's own words")
+			}
+			return e.file(owner, old.made)
+		}
+		if e.keys == nil {
+			e.keys = map[string]kept{}
+		}
+		e.keys[key.Value] = kept{key.Hash, f.ID}
+	}
 	e.files = append(e.files, &f)
 	e.contents[f.ID] = b
 	return &f, nil

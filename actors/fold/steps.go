@@ -24,7 +24,7 @@ func Steps(ev *event.Event) int32 {
 		case event.Message, event.Reasoning:
 			return 2 // item added, part added
 		case event.WebSearch:
-			return 1
+			return 3 // item added, call in progress, searching
 		case event.Approval:
 			return 2 // item added, item done: the caller's answer is no part of it
 		default: // of a function call item added, arguments delta and done, item done
@@ -35,7 +35,10 @@ func Steps(ev *event.Event) int32 {
 		case event.Message, event.Reasoning:
 			return 3 // text done, part done, item done
 		case event.WebSearch:
-			return 1
+			if ev.Body.(*event.Item).Status != event.Done {
+				return 1 // item done: the wire has no event for a search that failed
+			}
+			return 2 // call completed, item done
 		case event.FunctionCall, event.Approval:
 			return 0 // done when it was asked
 		default:

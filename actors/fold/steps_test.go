@@ -20,7 +20,7 @@ func TestStepsOfEachKind(t *testing.T) {
 		event.ItemsPosted: 0, event.ItemRemoved: 0,
 	}
 	items := map[event.ItemType][2]int32{ // started, done
-		event.Message: {2, 3}, event.Reasoning: {2, 3}, event.WebSearch: {1, 1},
+		event.Message: {2, 3}, event.Reasoning: {2, 3}, event.WebSearch: {3, 2},
 		event.Command: {4, 2}, event.FileChange: {4, 2}, event.ToolCall: {4, 2}, event.Subagent: {4, 2},
 		event.FunctionCall: {4, 0}, event.Approval: {2, 0},
 	}
@@ -31,7 +31,7 @@ func TestStepsOfEachKind(t *testing.T) {
 				if k == event.ItemDone {
 					w = n[1]
 				}
-				if got := fold.Steps(&event.Event{Kind: k, Body: &event.Item{Type: typ}}); got != w {
+				if got := fold.Steps(&event.Event{Kind: k, Body: &event.Item{Type: typ, Status: event.Done}}); got != w {
 					t.Errorf("%s of type %d: %d steps, want %d", k, typ, got, w)
 				}
 			}
@@ -43,6 +43,7 @@ func TestStepsOfEachKind(t *testing.T) {
 		}
 	}
 	want(t, "a waiting input", fold.Steps(&event.Event{Kind: event.InputAccepted, Body: &event.Input{Waiting: true}}), int32(2))
+	want(t, "a search that failed", fold.Steps(&event.Event{Kind: event.ItemDone, Body: &event.Item{Type: event.WebSearch, Status: event.ItemFailed}}), int32(1))
 	want(t, "an unknown kind", fold.Steps(&event.Event{Kind: 99}), int32(0))
 	want(t, "an item without a body", fold.Steps(&event.Event{Kind: event.ItemDone}), int32(2))
 }

@@ -51,7 +51,7 @@ type itemDoneFrame struct {
 }
 
 // Variants implements openapi.Variants.
-func (itemDoneFrame) Variants() map[string][]any { return map[string][]any{"item": items()} }
+func (itemDoneFrame) Variants() map[string][]any { return map[string][]any{"item": outputs()} }
 
 // Variants implements openapi.Variants.
 func (itemFrame) Variants() map[string][]any { return map[string][]any{"item": items()} }

@@ -22,6 +22,22 @@ type agentObject struct {
 	Text         textObject         `json:"text"`
 	Tools        stdjson.RawMessage `json:"tools" as:"array"`
 	UpdatedAt    int64              `json:"updated_at"`
+	switchedOff
+}
+
+// switchedOff are settings that a coding agent decides itself: a caller cannot switch
+// them on.
+type switchedOff struct {
+	Compaction   compactionObject   `json:"compaction"`
+	Experimental experimentalObject `json:"experimental"`
+}
+
+type compactionObject struct {
+	Async bool `json:"async"`
+}
+
+type experimentalObject struct {
+	TimeAwareness bool `json:"time_awareness"`
 }
 
 // sessionAgentObject is the copy of an agent that a session runs with.
@@ -35,6 +51,7 @@ type sessionAgentObject struct {
 	ServiceTier  string             `json:"service_tier" enum:"auto,default,flex,priority,fast,ultrafast"`
 	Text         textObject         `json:"text"`
 	Tools        stdjson.RawMessage `json:"tools" as:"array"`
+	switchedOff
 }
 
 type multiAgentObject struct {

@@ -78,8 +78,22 @@ type openPageAction struct {
 }
 
 // items are the values of every item of this wire.
-func items() []any {
-	return []any{messageItem{}, reasoningItem{}, commandItem{}, mcpItem{}, webSearchItem{}, functionCallItem{}, functionOutputItem{}}
+func items() []any { return append([]any{messageItem{}}, outputs()[1:]...) }
+
+// outputs are those of a turn's own items. The caller's messages are never done.
+func outputs() []any {
+	return []any{outputMessage{}, reasoningItem{}, commandItem{}, mcpItem{}, webSearchItem{}, functionCallItem{}, functionOutputItem{}}
+}
+
+// outputMessage is a messageItem of the agent.
+type outputMessage struct {
+	ID      string     `json:"id"`
+	Content []textPart `json:"content"`
+	Phase   *string    `json:"phase" enum:"commentary,final_answer"`
+	Role    string     `json:"role" enum:"assistant"`
+	Status  string     `json:"status" enum:"in_progress,completed,incomplete"`
+	TurnID  string     `json:"turn_id"`
+	Type    string     `json:"type" enum:"message"`
 }
 
 // Variants implements openapi.Variants.

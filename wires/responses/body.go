@@ -38,6 +38,12 @@ type createBody struct {
 	SafetyIdentifier   string            `json:"safety_identifier" doc:"ignored"`
 	PromptCacheKey     string            `json:"prompt_cache_key" doc:"ignored"`
 	CacheRetention     string            `json:"prompt_cache_retention" doc:"ignored"`
+	CacheOptions       any               `json:"prompt_cache_options" as:"any" doc:"ignored"`
+	AccessPrograms     any               `json:"access_programs" as:"any" doc:"ignored"`
+	BackgroundOptions  any               `json:"background_options" as:"any" doc:"ignored"`
+	ContextManagement  any               `json:"context_management" as:"any" doc:"ignored"`
+	Image              any               `json:"image" as:"any" doc:"ignored"`
+	Moderation         any               `json:"moderation" as:"any" doc:"ignored"`
 }
 
 // Variants implements openapi.Variants.
@@ -57,6 +63,8 @@ type reasoningBody struct {
 	Effort  *string `json:"effort" enum:"none,minimal,low,medium,high,xhigh,max"`
 	Summary *string `json:"summary" enum:"auto,concise,detailed"`
 	Old     *string `json:"generate_summary" enum:"auto,concise,detailed"`
+	Context *string `json:"context" doc:"ignored"`
+	Mode    *string `json:"mode" doc:"ignored"`
 }
 
 type textBody struct {
@@ -68,9 +76,11 @@ type textBody struct {
 func (textBody) Variants() map[string][]any { return map[string][]any{"format": {formatBody{}}} }
 
 type formatBody struct {
-	Type   string             `json:"type" need:"true" enum:"text,json_schema"`
-	Name   string             `json:"name"`
-	Schema stdjson.RawMessage `json:"schema" as:"object"`
+	Type        string             `json:"type" need:"true" enum:"text,json_schema"`
+	Name        string             `json:"name"`
+	Description *string            `json:"description" doc:"given back; a coding agent is told the schema alone"`
+	Strict      *bool              `json:"strict" doc:"given back; whether the schema binds is up to the coding agent"`
+	Schema      stdjson.RawMessage `json:"schema" as:"object"`
 }
 
 // itemBody is an item of an input. Without a type it is a message. The roles are

@@ -58,8 +58,8 @@ type itemsQuery struct {
 
 var includes = openapi.Words(includeQuery{}, "include")
 
-// readInclude judges include, written once for each word, with or without [].
-func readInclude(c *call.Call) error {
+// judgeInclude judges include, written once for each word, with or without [].
+func judgeInclude(c *call.Call) error {
 	for name, value := range c.Ctx.QueryArgs().All() {
 		if n := string(name); n != "include" && !strings.HasPrefix(n, "include[") {
 			continue
@@ -76,7 +76,7 @@ func readInclude(c *call.Call) error {
 func (w *Wire) CreateItems(c *call.Call) {
 	s, err := w.conversation(c)
 	if err == nil {
-		err = readInclude(c)
+		err = judgeInclude(c)
 	}
 	if err != nil {
 		c.Fail(err)
@@ -113,7 +113,7 @@ func (w *Wire) CreateItems(c *call.Call) {
 func (w *Wire) ListItems(c *call.Call) {
 	s, err := w.conversation(c)
 	if err == nil {
-		err = readInclude(c)
+		err = judgeInclude(c)
 	}
 	if err != nil {
 		c.Fail(err)
@@ -150,7 +150,7 @@ func noSuchCursor() error {
 func (w *Wire) GetItem(c *call.Call) {
 	s, id, err := w.itemOf(c)
 	if err == nil {
-		err = readInclude(c)
+		err = judgeInclude(c)
 	}
 	if err != nil {
 		c.Fail(err)

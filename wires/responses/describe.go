@@ -13,6 +13,19 @@ type createHeaders struct {
 type retrieveQuery struct {
 	Stream        bool  `json:"stream"`
 	StartingAfter int64 `json:"starting_after" min:"0" doc:"the sequence number of the last event that the caller has"`
+	extrasQuery
+	IncludeObfuscation bool `json:"include_obfuscation" doc:"taken, without effect: no event is padded"`
+}
+
+// extrasQuery is taken and has no effect: what this host has is always there, and
+// what it could add to it none of its agents tells.
+type extrasQuery struct {
+	Include []string `json:"include" doc:"taken; pictures of the input are always there, and nothing else has more to show"`
+}
+
+type inputItemsQuery struct {
+	call.PageQuery
+	extrasQuery
 }
 
 // Operations describes this wire's handlers by the ids of their operations.
@@ -28,7 +41,7 @@ func Operations() map[string]openapi.Operation {
 		},
 		"responses.delete":           {Summary: "Delete a response; the conversation goes on.", Answer: deleted{}},
 		"responses.cancel":           {Summary: "Cancel a response.", Answer: Response{}},
-		"responses.list_input_items": {Summary: "List the messages that a response answers.", Query: call.PageQuery{}, Answer: page{}},
+		"responses.list_input_items": {Summary: "List the messages that a response answers.", Query: inputItemsQuery{}, Answer: page{}},
 		"conversations.create":       {Summary: "Make a conversation, with items if there are any.", Headers: call.KeyHeader{}, Body: newConversationBody{}, Answer: conversationView{}},
 		"conversations.get":          {Summary: "Read a conversation.", Answer: conversationView{}},
 		"conversations.update":       {Summary: "Replace a conversation's metadata.", Body: changedConversationBody{}, Answer: conversationView{}},

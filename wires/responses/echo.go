@@ -33,6 +33,8 @@ type echo struct {
 	PromptCacheKey     *string            `json:"prompt_cache_key,omitempty"`
 	CacheRetention     *string            `json:"prompt_cache_retention,omitempty"`
 	User               *string            `json:"user,omitempty"`
+	Context            *string            `json:"reasoning_context,omitempty"`
+	Mode               *string            `json:"reasoning_mode,omitempty"`
 }
 
 // readEcho reads what a turn stores; an unreadable one counts as none.

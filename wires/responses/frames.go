@@ -113,5 +113,8 @@ func streamed() map[string]any {
 		"response.mcp_call_arguments.done":       argumentsDoneFrame{},
 		"response.function_call_arguments.delta": argumentsDeltaFrame{},
 		"response.function_call_arguments.done":  functionDoneFrame{},
+		"response.web_search_call.in_progress":   placeFrame{},
+		"response.web_search_call.searching":     placeFrame{},
+		"response.web_search_call.completed":     placeFrame{},
 	}
 }

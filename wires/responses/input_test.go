@@ -179,10 +179,18 @@ func TestIgnoredParametersAreListedAndGivenBack(t *testing.T) {
 		"client_metadata":{"a":"b"},"verbosity":"low","zz_future":{"x":[1]},"include":["reasoning.encrypted_content"],"temperature":0.2,
 		"top_p":1,"max_output_tokens":100,"parallel_tool_calls":true,"truncation":"auto","service_tier":"auto","store":true,"user":"u",
 		"tool_choice":{"type":"function","name":"f"},"bad name\r\nX-Evil: 1":true,"unset":null,"top_logprobs":2}`)
-	const want = "client_metadata,max_output_tokens,parallel_tool_calls,prompt_cache_key,prompt_cache_retention,safety_identifier," +
+	const want = "client_metadata,include,max_output_tokens,parallel_tool_calls,prompt_cache_key,prompt_cache_retention,safety_identifier," +
 		"service_tier,temperature,tool_choice,top_logprobs,top_p,truncation,user,verbosity,zz_future"
 	if got := a.header.Get("X-Agent-Sandbox-Ignored-Params"); got != want {
 		t.Errorf("ignored %s", got)
+	}
+	b := c.create(`{"model":"codex","input":"hi","include":["message.input_image.image_url"],"access_programs":{"cyber":"standard"},"moderation":{"model":"m"},
+		"reasoning":{"effort":"low","context":"auto","mode":"fast"},"prompt_cache_options":{"ttl":"30m"},"stream_options":{"include_obfuscation":false}}`)
+	if got := b.header.Get("X-Agent-Sandbox-Ignored-Params"); got != "access_programs,moderation,prompt_cache_options,reasoning.context,reasoning.mode" {
+		t.Errorf("ignored %s", got)
+	}
+	if !bytes.Contains(b.body, []byte(`"reasoning":{"effort":"low","summary":null,"context":"auto","mode":"fast"}`)) {
+		t.Errorf("%s", b.body)
 	}
 	if a.header.Get("X-Evil") != "" {
 		t.Error("a name became a header")
@@ -196,7 +204,7 @@ func TestIgnoredParametersAreListedAndGivenBack(t *testing.T) {
 			t.Errorf("%s is not given back: %s", part, a.body)
 		}
 	}
-	b := c.create(`{"model":"codex","input":"hi","tool_choice":"none","user":"` + strings.Repeat("u", 2000) + `","instructions":"` + strings.Repeat("i", 300<<10) + `"}`)
+	b = c.create(`{"model":"codex","input":"hi","tool_choice":"none","user":"` + strings.Repeat("u", 2000) + `","instructions":"` + strings.Repeat("i", 300<<10) + `"}`)
 	if len(b.body) > 260<<10 || !bytes.Contains(b.body, []byte(`"tool_choice":"none"`)) {
 		t.Errorf("%d bytes are given back", len(b.body))
 	}

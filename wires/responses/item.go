@@ -110,8 +110,9 @@ type webSearch struct {
 }
 
 type searchAction struct {
-	Type  string `json:"type" enum:"search"`
-	Query string `json:"query"`
+	Type    string   `json:"type" enum:"search"`
+	Query   string   `json:"query"`
+	Queries []string `json:"queries"`
 }
 
 type openAction struct {
@@ -154,7 +155,7 @@ func outputItem(it *event.Item) any {
 		}
 		return r
 	case event.WebSearch:
-		w := webSearch{ID: id, Type: "web_search_call", Status: status, Action: searchAction{"search", it.Query}}
+		w := webSearch{ID: id, Type: "web_search_call", Status: status, Action: searchAction{"search", it.Query, []string{it.Query}}}
 		if it.Query == "" && it.URL != "" {
 			w.Action = openAction{"open_page", it.URL}
 		}

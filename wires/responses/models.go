@@ -13,6 +13,8 @@ type model struct {
 	Object  string `json:"object" enum:"model"`
 	Created int64  `json:"created"`
 	OwnedBy string `json:"owned_by"`
+	// Shutdown is null: nothing here announces its end.
+	Shutdown *string `json:"shutdown_date"`
 }
 
 type models struct {
@@ -70,7 +72,7 @@ func (w *Wire) ModelsRetrieve(c *call.Call) {
 	if id, ok := event.Parse(name, event.PrefixAgent); ok {
 		a, err := w.engine.Agent(c.Context(), c.Principal, id)
 		if err == nil {
-			c.JSON(200, model{name, "model", a.Created, ownedByCaller})
+			c.JSON(200, newModel(name, a.Created, ownedByCaller))
 			return
 		}
 		if !noAgent(err) {
@@ -84,7 +86,7 @@ func (w *Wire) ModelsRetrieve(c *call.Call) {
 			return
 		}
 		if len(agents) > 0 {
-			c.JSON(200, model{name, "model", agents[0].Created, ownedByCaller})
+			c.JSON(200, newModel(name, agents[0].Created, ownedByCaller))
 			return
 		}
 	}
@@ -100,7 +102,7 @@ func noAgent(err error) bool {
 }
 
 func (w *Wire) adapterModel(name string) model {
-	return model{name, "model", w.opts.Started, ownedByHost}
+	return newModel(name, w.opts.Started, ownedByHost)
 }
 
 func agentModel(a *spec.Agent) model {
@@ -108,5 +110,9 @@ func agentModel(a *spec.Agent) model {
 	if id == "" {
 		id = a.ID.With(event.PrefixAgent)
 	}
-	return model{id, "model", a.Created, ownedByCaller}
+	return newModel(id, a.Created, ownedByCaller)
+}
+
+func newModel(name string, created int64, owner string) model {
+	return model{ID: name, Object: "model", Created: created, OwnedBy: owner}
 }

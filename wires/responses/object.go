@@ -78,6 +78,8 @@ type incomplete struct {
 type reasoning struct {
 	Effort  *string `json:"effort"`
 	Summary *string `json:"summary"`
+	Context *string `json:"context,omitempty"`
+	Mode    *string `json:"mode,omitempty"`
 }
 
 type textConfig struct {
@@ -139,7 +141,7 @@ func Of(t *fold.Turn) *Response {
 		PreviousResponseID: e.PreviousResponseID,
 		PromptCacheKey:     e.PromptCacheKey,
 		CacheRetention:     e.CacheRetention,
-		Reasoning:          reasoning{e.Effort, e.Summary},
+		Reasoning:          reasoning{e.Effort, e.Summary, e.Context, e.Mode},
 		SafetyIdentifier:   e.SafetyIdentifier,
 		ServiceTier:        e.ServiceTier,
 		Store:              !t.Input.Forget,

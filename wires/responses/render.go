@@ -105,6 +105,8 @@ func (f *frames) started(ev *event.Event, it *event.Item) {
 		f.close()
 	case event.WebSearch:
 		f.item(added, ev, encode(outputItem(it)))
+		f.bare("response.web_search_call.in_progress", ev)
+		f.bare("response.web_search_call.searching", ev)
 	case event.FunctionCall:
 		f.function(ev, it)
 	case event.Approval:
@@ -173,6 +175,9 @@ func (f *frames) done(ev *event.Event, it *event.Item) {
 		}
 		f.close()
 	case event.WebSearch:
+		if it.Status == event.Done { // the wire has no event for a search that failed
+			f.bare("response.web_search_call.completed", ev)
+		}
 	case event.FunctionCall, event.Approval:
 		return // done when it was asked
 	default:

@@ -69,11 +69,8 @@ var fields = []field{
 	{name: "prompt", read: func(_ *request, name string, _ []byte) error {
 		return event.FailParam(event.Unsupported, name, "prompt templates are not supported; send the text as input")
 	}},
-	{name: "include", read: func(_ *request, name string, raw []byte) error {
-		var include []string
-		return call.Unmarshal(name, raw, &include)
-	}},
-	{name: "stream_options", read: func(*request, string, []byte) error { return nil }},
+	{name: "include", read: readInclude},
+	{name: "stream_options", read: unread},
 	{name: "temperature", ignored: true, read: into(func(r *request) any { return &r.echo.Temperature })},
 	{name: "top_p", ignored: true, read: into(func(r *request) any { return &r.echo.TopP })},
 	{name: "top_logprobs", ignored: true, read: into(func(r *request) any { return &r.echo.TopLogprobs })},
@@ -86,7 +83,17 @@ var fields = []field{
 	{name: "safety_identifier", ignored: true, read: word(func(r *request) **string { return &r.echo.SafetyIdentifier })},
 	{name: "prompt_cache_key", ignored: true, read: word(func(r *request) **string { return &r.echo.PromptCacheKey })},
 	{name: "prompt_cache_retention", ignored: true, read: word(func(r *request) **string { return &r.echo.CacheRetention })},
+	{name: "prompt_cache_options", ignored: true, read: unread},
+	{name: "access_programs", ignored: true, read: unread},
+	{name: "background_options", ignored: true, read: unread},
+	{name: "context_management", ignored: true, read: unread},
+	{name: "image", ignored: true, read: unread},
+	{name: "moderation", ignored: true, read: unread},
 }
+
+// unread takes a parameter of the hosted service that a coding agent has no
+// counterpart for.
+func unread(*request, string, []byte) error { return nil }
 
 // decode reads and judges a body.
 func decode(c *call.Call) (*request, error) {
@@ -147,10 +154,32 @@ func word(where func(*request) **string) func(*request, string, []byte) error {
 		if err := call.Unmarshal(name, raw, &s); err != nil {
 			return err
 		}
-		s = head(s, maxWord)
-		*where(r) = &s
+		*where(r) = short(&s)
 		return nil
 	}
+}
+
+func short(s *string) *string {
+	if s == nil {
+		return nil
+	}
+	cut := head(*s, maxWord)
+	return &cut
+}
+
+// included is what include may ask for that is always there.
+const included = "message.input_image.image_url"
+
+// readInclude ignores by name what is asked for and never comes.
+func readInclude(r *request, name string, raw []byte) error {
+	var include []string
+	if err := call.Unmarshal(name, raw, &include); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(include, func(s string) bool { return s != included }) {
+		r.ignored = append(r.ignored, name)
+	}
+	return nil
 }
 
 func readConversation(r *request, name string, raw []byte) error {
@@ -210,6 +239,12 @@ func readReasoning(r *request, name string, raw []byte) error {
 		return err
 	}
 	r.echo.Effort, r.echo.Summary = in.Effort, in.Summary
+	r.echo.Context, r.echo.Mode = short(in.Context), short(in.Mode)
+	for what, given := range map[string]*string{".context": in.Context, ".mode": in.Mode} {
+		if given != nil {
+			r.ignored = append(r.ignored, name+what)
+		}
+	}
 	if in.Effort != nil || in.Summary != nil {
 		r.reasoning = &spec.Reasoning{Effort: value(in.Effort), Summary: value(in.Summary)}
 	}

@@ -107,8 +107,8 @@ func TestModelsAreAdaptersAndSavedAgents(t *testing.T) {
 	c := newClient(t, e)
 	a := c.do("GET", "/v1/models", "")
 	list, _ := a.object()["data"].([]any)
-	if len(list) != 153 || !strings.HasPrefix(string(a.body), `{"object":"list","data":[{"id":"codex","object":"model","created":1700000000,"owned_by":"agenthost"},{"id":"claude-code",`) ||
-		!strings.Contains(string(a.body), `{"id":"my.agent","object":"model","created":9,"owned_by":"agents"}`) {
+	if len(list) != 153 || !strings.HasPrefix(string(a.body), `{"object":"list","data":[{"id":"codex","object":"model","created":1700000000,"owned_by":"agenthost","shutdown_date":null},{"id":"claude-code",`) ||
+		!strings.Contains(string(a.body), `{"id":"my.agent","object":"model","created":9,"owned_by":"agents","shutdown_date":null}`) {
 		t.Errorf("%d: %s", len(list), a.body)
 	}
 	for name, id := range map[string]string{

@@ -202,6 +202,8 @@ var kinds = map[string]string{
 	"response.function_call_arguments.delta": "function_call", "response.function_call_arguments.done": "function_call",
 	"response.mcp_call.in_progress": "mcp_call", "response.mcp_call_arguments.delta": "mcp_call",
 	"response.mcp_call_arguments.done": "mcp_call", "response.mcp_call.completed": "mcp_call", "response.mcp_call.failed": "mcp_call",
+	"response.web_search_call.in_progress": "web_search_call", "response.web_search_call.searching": "web_search_call",
+	"response.web_search_call.completed": "web_search_call",
 }
 
 func (it *item) frame(f Frame) error {
@@ -215,11 +217,16 @@ func (it *item) frame(f Frame) error {
 		}
 		it.part = true
 		return partText(f, "")
-	case "response.mcp_call.in_progress":
+	case "response.mcp_call.in_progress", "response.web_search_call.in_progress":
 		if it.call {
 			return fmt.Errorf("twice")
 		}
 		it.call = true
+	case "response.web_search_call.searching":
+		if !it.call || it.textDone {
+			return fmt.Errorf("out of place")
+		}
+		it.textDone = true
 	case "response.output_text.delta", "response.reasoning_summary_text.delta", "response.mcp_call_arguments.delta":
 		d, ok := f.Data["delta"].(string)
 		if !ok || d == "" || it.textDone || !it.part && !it.call {
@@ -256,7 +263,7 @@ func (it *item) frame(f Frame) error {
 		}
 		it.partDone = true
 		return partText(f, it.said)
-	case "response.mcp_call.completed", "response.mcp_call.failed":
+	case "response.mcp_call.completed", "response.mcp_call.failed", "response.web_search_call.completed":
 		if !it.textDone || it.verdict {
 			return fmt.Errorf("out of place")
 		}
@@ -286,6 +293,9 @@ func (it *item) finish(f Frame) error {
 	}
 	it.done = true
 	it.last, _ = f.Data["item"].(map[string]any)
+	if it.kind == "web_search_call" && (!it.textDone || it.verdict != (it.last["status"] == "completed")) {
+		return fmt.Errorf("%v without its own frames", it.last["status"])
+	}
 	if it.last["status"] == "in_progress" {
 		return fmt.Errorf("still in progress")
 	}

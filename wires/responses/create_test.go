@@ -65,6 +65,11 @@ func TestStreamedCreateEndsWithWhatARetrieveShows(t *testing.T) {
 			t.Errorf("after %d:\n%s", n, rest.body)
 		}
 	}
+	// The official Go SDK says stream in a body.
+	if inBody, inQuery := c.do("GET", "/v1/responses/"+id, `{"stream":true}`), c.do("GET", "/v1/responses/"+id+"?stream=true", ""); !bytes.Equal(inBody.body, inQuery.body) {
+		t.Errorf("stream in a body: %s", inBody.body)
+	}
+	c.do("GET", "/v1/responses/"+id, `{"stream":"yes"}`).refused(400, "invalid_request", "stream")
 	c.do("GET", "/v1/responses/"+id+"?stream=true&starting_after=-1", "").refused(400, "invalid_request", "starting_after")
 	c.do("GET", "/v1/responses/"+id+"?stream=true&starting_after=x", "").refused(400, "invalid_request", "starting_after")
 	c.do("GET", "/v1/responses/"+id+"?stream=maybe", "").refused(400, "invalid_request", "stream")

@@ -20,7 +20,7 @@ func (w *Wire) Retrieve(c *call.Call) {
 		c.Fail(err)
 		return
 	}
-	streamed, err := c.Flag("stream")
+	streamed, err := wantsStream(c)
 	if err != nil {
 		c.Fail(err)
 		return
@@ -37,6 +37,19 @@ func (w *Wire) Retrieve(c *call.Call) {
 		}
 	}
 	w.stream(c, t, leg, skip, false)
+}
+
+// wantsStream reads stream from the query, or from a JSON body: the official Go SDK
+// sends it there with a GET as well.
+func wantsStream(c *call.Call) (bool, error) {
+	if _, ok := c.Query("stream"); ok {
+		return c.Flag("stream")
+	}
+	var body struct {
+		Stream bool `json:"stream"`
+	}
+	_, err := c.DecodeOptional(&body)
+	return body.Stream, err
 }
 
 // Cancel answers POST /responses/{response_id}/cancel: with the response as it

@@ -14,36 +14,6 @@ import (
 	"github.com/agenthost/agenthost/fakes/tools"
 )
 
-// fileCases is how many files.py has.
-const fileCases = 9
-
-// The official Python SDK uploads, reads, lists and deletes; files.py says what it
-// expects.
-func TestFilesWithThePythonSDK(t *testing.T) {
-	t.Parallel()
-	python := tools.Need(t, "py-3.57.0/bin/python")
-	const otherToken = "other-test-token-0123456789"
-	r := newRig(t,
-		key("auth", map[string]any{"tokens": []any{
-			map[string]any{"id": "app", "roles": []string{"dev"}, "token_env": "APP_API_KEY"},
-			map[string]any{"id": "other", "roles": []string{"dev"}, "token_env": "OTHER_API_KEY"},
-		}}),
-		env("APP_API_KEY="+sdkToken, "OTHER_API_KEY="+otherToken, "ABX_AGENTS_MAX_FILE_BYTES=1048576"),
-		limit("max_body_bytes", "2MiB"),
-	)
-	r.http.token = sdkToken
-	v := judged(t, r, r.URL, python, []string{"-B", "files.py"}, "OTHER_API_KEY="+otherToken)
-	for name, why := range v.failed {
-		t.Errorf("%s: %s", name, why)
-	}
-	if n := len(v.passed) + len(v.failed); n != fileCases || v.total != fileCases {
-		t.Errorf("%d of %d cases were played, want %d: %s", n, v.total, fileCases, v.errors)
-	}
-	if strings.Contains(r.Log(), "level=ERROR") {
-		t.Errorf("the server logged an error:\n%s", r.LogTail())
-	}
-}
-
 func TestFilesSurviveAKilledServer(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

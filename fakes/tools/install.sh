@@ -3,11 +3,12 @@
 # into $AGENTHOST_TOOLS. What is there already is left alone, so a second run takes
 # no time and needs no network.
 #
-#   fakes/tools/install.sh [clis] [sdk-js] [sdk-py] [lint] | all
+#   fakes/tools/install.sh [clis] [sdk-js] [sdk-py] [sdk-go] [lint] | all
 #
 # clis    bin/codex, bin/claude: the native programs out of the npm packages
 # sdk-js  sdk-js/newest: the official JavaScript SDK
 # sdk-py  py-VERSION: a virtual environment a version of the official Python SDK
+# sdk-go  into Go's module cache: the official Go SDK
 # lint    bin/golangci-lint
 #
 # Each stage prints one line with its seconds. Exit status: 0 all installed, 1 a
@@ -99,6 +100,11 @@ sdk_py() {
 	done
 }
 
+sdk_go() {
+	need go
+	(cd "$root/cmd/acceptance/testdata/sdk-go" && go mod download github.com/openai/openai-go/v3 && go list -deps . >/dev/null)
+}
+
 lint() {
 	if [ -x "$tools/bin/golangci-lint" ] && "$tools/bin/golangci-lint" version 2>/dev/null | grep -q "${golangci_lint#v}"; then
 		return 0
@@ -108,10 +114,10 @@ lint() {
 }
 
 [ $# -gt 0 ] || set -- all
-[ "$1" = all ] && set -- clis sdk-js sdk-py lint
+[ "$1" = all ] && set -- clis sdk-js sdk-py sdk-go lint
 for stage in "$@"; do
 	case $stage in
-	clis | sdk-js | sdk-py | lint) ;;
+	clis | sdk-js | sdk-py | sdk-go | lint) ;;
 	-h | --help | help)
 		usage
 		exit 0
@@ -135,6 +141,7 @@ for stage in "$@"; do
 	clis) clis ;;
 	sdk-js) sdk_js ;;
 	sdk-py) sdk_py ;;
+	sdk-go) sdk_go ;;
 	lint) lint ;;
 	esac
 	echo "$stage: installed ($(($(date +%s) - start)) s)"

@@ -1,6 +1,10 @@
-// What every case of oracle.mjs uses: cases, one line each, and the shape check.
+// What every case uses: cases, one line each, the shape check, refusals.
 import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual, inspect } from 'node:util';
+
+// OpenAI is the SDK: ORACLE_SDK is its index.mjs.
+const sdk = await import(process.env.ORACLE_SDK);
+export const OpenAI = Object.assign(sdk.default, { toFile: sdk.toFile });
 
 // shapes.json: the fields of the events and objects that this server sends, as the
 // SDK's types have them. A leading ? marks an optional field; a type is a word,
@@ -103,6 +107,27 @@ export async function requestsOf(name) {
   return Number(await (await fetch(`${process.env.ORACLE_COUNT_URL}/count/${name}`)).text());
 }
 
+// counted is a client whose requests are counted under a name.
+export const counted = (name, options) => new OpenAI({ baseURL: process.env.ORACLE_COUNT_URL + '/v1', defaultHeaders: { 'X-Case': name }, ...options });
+
+// refused: the call throws that very class, and the SDK asked once.
+export async function refused(kind, name, call, code, options) {
+  let error;
+  try {
+    const got = await call(counted(name, options));
+    if (got?.[Symbol.asyncIterator]) await all(got);
+  } catch (e) {
+    error = e;
+  }
+  if (!error) throw new Error(`${name} was not refused`);
+  if (error.constructor !== kind && !(kind === OpenAI.APIError && error.status === 413)) throw new Error(`${name} threw ${error.constructor.name}: ${error.message}`);
+  if (!error.requestID) throw new Error(`${name}: no request id`);
+  if (!error.error?.message || !error.type) throw new Error(`${name}: no typed body: ${JSON.stringify(error.error)}`);
+  if (code) eq(error.code, code);
+  eq(await requestsOf(name), 1);
+  return error;
+}
+
 // run plays the cases, several at a time, and prints one line for each.
 export async function run(cases) {
   const wanted = process.argv.slice(2);
@@ -117,7 +142,7 @@ export async function run(cases) {
         console.log(`ok ${name} ${((Date.now() - start) / 1000).toFixed(2)}`);
       } catch (e) {
         failed++;
-        const at = (e?.stack ?? '').split('\n').find((l) => l.includes('oracle.mjs')) ?? '';
+        const at = (e?.stack ?? '').split('\n').find((l) => /(oracle|files|pages)\.mjs/.test(l)) ?? '';
         const why = `${e?.name}: ${e?.message} (${at.trim().replace(/^at /, '').replace(/file:\S*\//, '')})`;
         console.log(`FAIL ${name}: ${why.replace(/\s+/g, ' ').slice(0, 1500)}`);
       }

@@ -1,5 +1,6 @@
-"""What every case of oracle.py uses: cases, one line each, and the model check."""
+"""What every case uses: cases, one line each, the model check, refusals."""
 
+import functools
 import os
 import sys
 import threading
@@ -9,9 +10,11 @@ import typing
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 
+import openai
 import pydantic
 
 CASES = []
+HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def case(run):
@@ -32,7 +35,7 @@ def main():
         except BaseException as e:  # a case must not end the others
             failed.append(run.__name__)
             at = traceback.extract_tb(e.__traceback__)
-            mine = [f for f in at if os.path.basename(f.filename) == "oracle.py"] or list(at)
+            mine = [f for f in at if os.path.dirname(f.filename) == HERE and f.filename != __file__] or list(at)
             why = f"{type(e).__name__}: {e} (line {mine[-1].lineno}: {mine[-1].line})"
             line = f"FAIL {run.__name__}: {' '.join(why.split())[:1500]}"
         with lock:
@@ -110,3 +113,29 @@ def requests_of(name):
     """How many requests the counting proxy has seen for a case."""
     with urllib.request.urlopen(os.environ["ORACLE_COUNT_URL"] + "/count/" + name, timeout=10) as r:
         return int(r.read())
+
+
+def counted(name, **options):
+    """A client whose requests are counted under a name."""
+    return counting().with_options(default_headers={"X-Case": name}, **options)
+
+
+@functools.cache
+def counting():
+    return openai.OpenAI(base_url=os.environ["ORACLE_COUNT_URL"] + "/v1")  # one: to make a client is slow
+
+
+def refused(kind, name, call, code=None, requests=1, **options):
+    """The call raises that very class, and the SDK asked that often."""
+    try:
+        call(counted(name, **options))
+    except openai.APIStatusError as e:
+        assert type(e) is kind, f"raised {type(e).__name__}: {e}"
+        assert e.request_id, "no request id"
+        assert e.message and isinstance(e.body, dict), f"no typed body: {e.body!r}"
+        assert e.body.keys() >= {"code", "message", "param", "type"} and e.type, e.body
+        if code is not None:
+            eq(e.code, code)
+        eq(requests_of(name), requests)
+        return e
+    raise AssertionError(f"{name} was not refused")

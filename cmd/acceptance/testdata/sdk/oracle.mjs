@@ -1,8 +1,9 @@
 // The official JavaScript SDK against a running server, unchanged: only the base URL
-// is set. The twin of oracle.py; ORACLE_SDK is the SDK's index.mjs.
-import { all, eq, event, has, requestsOf, run, until, whole } from './check.mjs';
+// is set. The twin of oracle.py.
+import { all, counted, eq, event, has, OpenAI, refused, requestsOf, run, until, whole } from './check.mjs';
+import { files } from './files.mjs';
+import { pages } from './pages.mjs';
 
-const { default: OpenAI } = await import(process.env.ORACLE_SDK);
 const client = new OpenAI();
 const { responses } = client;
 const { agents } = client.beta;
@@ -11,26 +12,6 @@ const HEARD = 'I am a scripted model and heard: ';
 const NONE = { type: 'none' };
 const ZERO = '0'.repeat(32);
 const tag = `js-${process.pid}`;
-
-const counted = (name, options) => new OpenAI({ baseURL: process.env.ORACLE_COUNT_URL + '/v1', defaultHeaders: { 'X-Case': name }, ...options });
-
-// refused: the call throws that very class, and the SDK asked once.
-async function refused(kind, name, call, code, options) {
-  let error;
-  try {
-    const got = await call(counted(name, options));
-    if (got?.[Symbol.asyncIterator]) await all(got);
-  } catch (e) {
-    error = e;
-  }
-  if (!error) throw new Error(`${name} was not refused`);
-  if (error.constructor !== kind) throw new Error(`${name} threw ${error.constructor.name}: ${error.message}`);
-  if (!error.requestID) throw new Error(`${name}: no request id`);
-  if (!error.error?.message || !error.type) throw new Error(`${name}: no typed body: ${JSON.stringify(error.error)}`);
-  if (code) eq(error.code, code);
-  eq(await requestsOf(name), 1);
-  return error;
-}
 
 const message = (text) => ({ type: 'agent.session.input.message', input: [{ role: 'user', content: [{ type: 'input_text', text }] }] });
 
@@ -105,6 +86,78 @@ await run({
     eq([r.background, r.output, r.usage], [true, [], null]);
     const done = await finished(r.id);
     eq([done.status, done.output_text], ['completed', 'later']);
+  },
+  async responses_background_stream() {
+    const events = (await all(await responses.create({ model: 'codex', input: '[[say: later]]', background: true, stream: true }))).map(event);
+    eq([events[0].type, events.at(-1).type, events.at(-1).response.status], ['response.created', 'response.completed', 'completed']);
+  },
+  async responses_background_stream_resumes_while_it_runs() {
+    const seen = [];
+    const upTo = async (stream, n) => {
+      for await (const e of stream) {
+        seen.push(event(e));
+        if (seen.length === n) break;
+      }
+    };
+    await upTo(await responses.create({ model: 'codex', input: '[[shell: sleep 0.1]]'.repeat(8) + ' [[count: 40]]', background: true, stream: true }), 8);
+    const id = seen[0].response.id;
+    eq((await responses.retrieve(id)).status, 'in_progress');
+    const after = () => ({ stream: true, starting_after: seen.at(-1).sequence_number });
+    await upTo(await responses.retrieve(id, after()), 16);
+    await upTo(await responses.retrieve(id, after()));
+    eq(
+      seen.map((e) => e.sequence_number),
+      seen.map((_, i) => i),
+    );
+    eq([seen.at(-1).type, seen.at(-1).response.status], ['response.completed', 'completed']);
+    eq(await all(await responses.retrieve(id, after())), []);
+    await refused(OpenAI.BadRequestError, 'after_what', (c) => c.responses.retrieve(id, { stream: true, starting_after: -1 }));
+  },
+  async responses_parse() {
+    const schema = { type: 'object', properties: { a: { type: 'integer' } }, required: ['a'], additionalProperties: false };
+    const text = { format: { type: 'json_schema', name: 'answer', strict: true, schema } };
+    const r = whole(await responses.parse({ model: 'codex', input: '[[say: {"a": 3}]]', text }), 'Response');
+    eq([r.output_parsed, r.text.format.schema], [{ a: 3 }, schema]);
+    const final = await responses.stream({ model: 'codex', input: '[[say: {"a": 4}]]', text }).finalResponse();
+    eq(final.output_parsed, { a: 4 });
+  },
+  async responses_settings_are_given_back() {
+    const asked = {
+      instructions: 'Be short.', metadata: { k: 'v' }, max_output_tokens: 100, max_tool_calls: 3, temperature: 0.5, top_p: 0.5, truncation: 'auto',
+      service_tier: 'auto', user: 'u', safety_identifier: 's', prompt_cache_key: 'p', parallel_tool_calls: false, tool_choice: 'none',
+    };
+    const more = { reasoning: { effort: 'low', summary: 'auto' }, text: { verbosity: 'low' }, include: ['reasoning.encrypted_content'], zz_future: 1 };
+    const { data, response } = await responses.create({ model: 'codex', input: 'x', ...asked, ...more }).withResponse();
+    whole(data, 'Response');
+    eq(Object.fromEntries(Object.keys(asked).map((k) => [k, data[k]])), asked);
+    eq([data.reasoning.effort, data.reasoning.summary, data.text.verbosity], ['low', 'auto', 'low']);
+    eq(
+      response.headers.get('x-agent-sandbox-ignored-params'),
+      'include,max_output_tokens,max_tool_calls,parallel_tool_calls,prompt_cache_key,safety_identifier,service_tier,temperature,top_p,truncation,user,zz_future',
+    );
+    const again = await responses.retrieve(data.id, { include: ['message.output_text.logprobs'], include_obfuscation: false });
+    eq({ ...again }, { ...data });
+  },
+  async metadata_has_limits() {
+    const many = (n) => Object.fromEntries(Array.from({ length: n }, (_, i) => [`k${i}`.padEnd(64, 'x'), 'v'.repeat(512)]));
+    whole(await responses.create({ model: 'codex', input: 'x', metadata: many(16) }), 'Response');
+    for (const [name, metadata] of Object.entries({ pairs: many(17), key: { ['k'.repeat(65)]: 'v' }, value: { k: 'v'.repeat(513) }, type: { k: {} } })) {
+      const e = await refused(OpenAI.BadRequestError, `metadata_${name}_responses`, (c) => c.responses.create({ model: 'codex', input: 'x', metadata }));
+      has(e.param, 'metadata');
+      await refused(OpenAI.BadRequestError, `metadata_${name}_agents`, (c) => c.beta.agents.create({ model: 'codex', metadata }));
+    }
+  },
+  async responses_conversation() {
+    const a = await responses.create({ model: 'codex', input: 'Please remember the word otter.' });
+    for (const conversation of [a.conversation.id, { id: a.conversation.id }]) {
+      const b = whole(await responses.create({ model: 'codex', input: 'What did I ask you to remember?', conversation }), 'Response');
+      has(b.output_text, 'otter');
+      eq(b.conversation.id, a.conversation.id);
+    }
+  },
+  async responses_not_stored() {
+    const r = whole(await responses.create({ model: 'codex', input: 'x', store: false }), 'Response');
+    await refused(OpenAI.NotFoundError, 'not_stored', (c) => c.responses.retrieve(r.id));
   },
   async responses_stream_helper() {
     const stream = responses.stream({ model: 'codex', input: '[[think: well]] [[shell: echo hi]] [[count: 9]]' });
@@ -259,6 +312,17 @@ await run({
     const again = await agentEvents(await sessions.events.stream(s.id, {}, { query: { after: events[middle].event_id } }), (e) => e.event_id === events.at(-1).event_id);
     eq(again, events.slice(middle + 1));
   },
+  async events_two_inputs_queue() {
+    const s = await sessionWith('hello');
+    const stream = await sessions.events.stream(s.id);
+    await sessions.events.create(s.id, { events: [message('[[wait: 200]] [[say: one]]'), message('[[say: two]]')] });
+    const events = await agentEvents(stream);
+    eq(
+      events.filter((e) => e.type === 'agent.session.turn.item.done').map((e) => e.item.content[0].text),
+      ['one', 'two'],
+    );
+    eq(events.filter((e) => e.type === 'agent.session.idle').length, 1);
+  },
   async events_cancel() {
     const s = await sessionWith('hello');
     const stream = sessions.stream(s.id, { input: '[[shell: sleep 60]]' }).withResultCollection();
@@ -353,15 +417,47 @@ await run({
     };
     for (const [name, call] of Object.entries(calls)) await refused(OpenAI.NotFoundError, name, call);
   },
+  async refused_403() {
+    const calls = {
+      models: (c) => c.models.list(),
+      respond: (c) => c.responses.create({ model: 'codex', input: 'x' }),
+      respond_stream: (c) => c.responses.create({ model: 'codex', input: 'x', stream: true }),
+      agents: (c) => c.beta.agents.create({ model: 'codex' }),
+      events: (c) => c.beta.agents.sessions.events.stream('agsess_' + ZERO),
+      files: (c) => c.files.list(),
+    };
+    for (const [name, call] of Object.entries(calls)) {
+      await refused(OpenAI.PermissionDeniedError, `reader_${name}`, call, 'forbidden', { apiKey: process.env.READER_API_KEY });
+    }
+  },
   async refused_409() {
     const s = await sessionWith('hello');
-    const post = (c, text) => c.beta.agents.sessions.events.create(s.id, { events: [message(text)], 'Idempotency-Key': `key-${s.id}` });
-    await post(client, 'one');
-    await post(client, 'one');
-    await refused(OpenAI.ConflictError, 'mismatch', (c) => post(c, 'two'), 'idempotency.mismatch');
+    const creating = {
+      response: (c, text, o) => c.responses.create({ model: 'codex', input: text }, o),
+      session: (c, text, o) => c.beta.agents.sessions.create({ environment: NONE, agent: { model: 'codex' }, input: text }, o),
+      events: (c, text, o) => c.beta.agents.sessions.events.create(s.id, { events: [message(text)] }, o),
+      agent: (c, text, o) => c.beta.agents.create({ model: 'codex', instructions: text }, o),
+      file: async (c, text, o) => c.files.create({ file: await OpenAI.toFile(Buffer.from(text), 'x.txt'), purpose: 'user_data' }, o),
+    };
+    for (const [name, create] of Object.entries(creating)) {
+      const o = { headers: { 'Idempotency-Key': `${name}-${s.id}` } };
+      const first = await create(client, 'one', o);
+      eq((await create(client, 'one', o))?.id, first?.id);
+      await refused(OpenAI.ConflictError, `mismatch_${name}`, (c) => create(c, 'two', o), 'idempotency.mismatch');
+    }
     await idle(s.id);
     eq((await all(sessions.turns.list(s.id))).length, 2);
     await refused(OpenAI.ConflictError, 'ghost', (c) => c.responses.create({ model: 'ghost', input: 'x' }), 'runtime_not_installed');
+  },
+  async refused_413() {
+    const input = 'x'.repeat(3 << 20);
+    const calls = {
+      response: (c) => c.responses.create({ model: 'codex', input }),
+      response_stream: (c) => c.responses.create({ model: 'codex', input, stream: true }),
+      session: (c) => c.beta.agents.sessions.create({ environment: NONE, agent: { model: 'codex' }, input }),
+      upload: async (c) => c.files.create({ file: await OpenAI.toFile(Buffer.from(input), 'big'), purpose: 'user_data' }),
+    };
+    for (const [name, call] of Object.entries(calls)) eq((await refused(OpenAI.APIError, `big_${name}`, call, 'request_too_large')).status, 413);
   },
   async refused_429() {
     const s = await sessionWith('hello');
@@ -372,7 +468,22 @@ await run({
     if (!(Number(e.headers.get('retry-after')) > 0)) throw new Error('no Retry-After');
     await sessions.delete(s.id);
   },
+  async refused_429_is_asked_again() {
+    const s = await sessionWith('hello');
+    await sessions.events.create(s.id, { events: [message('[[wait: 700]]')] });
+    await until(async () => (await all(sessions.turns.list(s.id))).some((t) => t.status === 'in_progress'));
+    await sessions.events.create(s.id, { events: [message('[[say: one]]'), message('[[say: two]]')] });
+    await counted('busy', { maxRetries: 9 }).beta.agents.sessions.events.create(s.id, { events: [message('[[say: three]]')] }); // the SDK waits as long as it was told
+    const asked = await requestsOf('busy');
+    if (asked < 2 || asked > 4) throw new Error(`${asked} requests`);
+    await idle(s.id);
+    const said = (await all(sessions.items.list(s.id, { order: 'asc' }))).filter((i) => i.role === 'assistant').map((i) => i.content[0].text);
+    eq(said.slice(-3), ['one', 'two', 'three']);
+  },
   async refused_501() {
     await refused(OpenAI.InternalServerError, 'vaults', (c) => c.beta.agents.vaults.list(), 'operation_unavailable');
   },
+
+  ...files,
+  ...pages,
 });

@@ -1,8 +1,9 @@
 """The official Python SDK against a running server, unchanged: only base_url is set.
 
-OPENAI_BASE_URL and OPENAI_API_KEY say where and who; ORACLE_COUNT_URL is a proxy
-of the same server that counts requests by their X-Case header. The agent behind
-the server is the stand-in of the Codex CLI, whose words are scripted: see the
+OPENAI_BASE_URL and OPENAI_API_KEY say where and who; OTHER_API_KEY and
+READER_API_KEY are tokens of another principal and of one who may do nothing;
+ORACLE_COUNT_URL is a proxy of the same server that counts requests by their X-Case
+header. The agent behind the server is the stand-in of the Codex CLI, whose words are scripted: see the
 directives in fakes/mind. Prints "ok NAME SECONDS" or "FAIL NAME: why" for a case.
 """
 
@@ -12,7 +13,9 @@ import os
 
 import openai
 import pydantic
-from check import case, eq, has, main, requests_of, until, whole
+import files  # noqa: F401  its cases
+import pages  # noqa: F401
+from check import case, counted, eq, has, main, refused, requests_of, until, whole
 from openai import AsyncOpenAI, OpenAI
 from openai.lib.beta.agents import AgentTurnResultError
 
@@ -22,26 +25,6 @@ responses, agents = client.responses, client.beta.agents
 sessions = agents.sessions
 HEARD = "I am a scripted model and heard: "
 NONE = {"type": "none"}
-
-
-def counted(name, **options):
-    """A client whose requests are counted under a name."""
-    return OpenAI(base_url=os.environ["ORACLE_COUNT_URL"] + "/v1", default_headers={"X-Case": name}, **options)
-
-
-def refused(kind, name, call, code=None, requests=1):
-    """The call raises that very class, and the SDK asked that often."""
-    try:
-        call(counted(name))
-    except openai.APIStatusError as e:
-        assert type(e) is kind, f"raised {type(e).__name__}: {e}"
-        assert e.request_id, "no request id"
-        assert e.message and isinstance(e.body, dict), f"no typed body: {e.body!r}"
-        if code is not None:
-            eq(e.code, code)
-        eq(requests_of(name), requests)
-        return e
-    raise AssertionError(f"{name} was not refused")
 
 
 def message(text):
@@ -112,6 +95,58 @@ def responses_parse():
 
 
 @case
+def responses_parse_asynchronously_and_from_a_stream():
+    class Answer(pydantic.BaseModel):
+        words: list[str]
+
+    with responses.stream(model="codex", input='[[say: {"words": ["a", "b"]}]]', text_format=Answer) as stream:
+        list(map(whole, stream))
+        eq(stream.get_final_response().output_parsed, Answer(words=["a", "b"]))
+
+    async def run():
+        async with AsyncOpenAI() as c:
+            r = await c.responses.parse(model="codex", input='[[say: {"words": []}]]', text_format=Answer)
+            eq(whole(r).output_parsed, Answer(words=[]))
+
+    asyncio.run(run())
+
+
+@case
+def responses_settings_are_given_back():
+    schema = {"type": "json_schema", "name": "n", "schema": {"type": "object"}, "strict": True, "description": "d"}
+    raw = strict.responses.with_raw_response.create(
+        model="codex", input="[[say: {}]]", instructions="Be short.", metadata={"k": "v"}, reasoning={"effort": "low", "summary": "auto"},
+        text={"format": schema, "verbosity": "low"}, max_output_tokens=100, max_tool_calls=3, temperature=0.5, top_p=0.5, top_logprobs=1,
+        truncation="auto", service_tier="auto", user="u", safety_identifier="s", prompt_cache_key="p", parallel_tool_calls=False,
+        include=["reasoning.encrypted_content", "message.input_image.image_url"], tool_choice="none", store=True, extra_body={"zz_future": 1})
+    r = whole(raw.parse())
+    eq((r.max_output_tokens, r.max_tool_calls, r.temperature, r.top_p, r.truncation, r.service_tier, r.user, r.safety_identifier, r.prompt_cache_key),
+       (100, 3, 0.5, 0.5, "auto", "auto", "u", "s", "p"))
+    eq((r.reasoning.effort, r.reasoning.summary, r.text.verbosity, r.parallel_tool_calls, r.tool_choice), ("low", "auto", "low", False, "none"))
+    eq(r.text.format.to_dict(), schema)
+    eq((r.metadata, r.instructions), ({"k": "v"}, "Be short."))
+    eq(raw.headers["x-agent-sandbox-ignored-params"], "include,max_output_tokens,max_tool_calls,parallel_tool_calls,prompt_cache_key,"
+       "safety_identifier,service_tier,temperature,top_logprobs,top_p,truncation,user,zz_future")
+    raw = responses.with_raw_response.create(model="codex", input="x", include=["message.input_image.image_url"])
+    assert "x-agent-sandbox-ignored-params" not in raw.headers, raw.headers
+    again = whole(strict.responses.retrieve(r.id, include=["message.output_text.logprobs"]))
+    eq(again.to_dict(), r.to_dict())
+
+
+@case
+def metadata_has_limits():
+    whole(responses.create(model="codex", input="x", metadata={f"k{i}".ljust(64, "x"): "v" * 512 for i in range(16)}))
+    for name, metadata in {"pairs": {f"k{i}": "v" for i in range(17)}, "key": {"k" * 65: "v"}, "value": {"k": "v" * 513}, "type": {"k": {}}}.items():
+        for wire, call in {
+            "responses": lambda c: c.responses.create(model="codex", input="x", metadata=metadata),
+            "agents": lambda c: c.beta.agents.create(model="codex", metadata=metadata),
+            "sessions": lambda c: c.beta.agents.sessions.create(environment=NONE, agent={"model": "codex"}, metadata=metadata),
+        }.items():
+            e = refused(openai.BadRequestError, f"metadata_{name}_{wire}", call)
+            has(e.param, "metadata")
+
+
+@case
 def responses_create_stream():
     for c in (client, strict):
         events = [whole(e) for e in c.responses.create(model="codex", input="[[think: hm]] [[say: looking]] [[shell: echo hi; exit 3]] [[say: a streamed answer]]", stream=True)]
@@ -141,6 +176,29 @@ def responses_background_stream():
     events = [whole(e) for e in responses.create(model="codex", input="[[say: later]]", background=True, stream=True)]
     eq((events[0].type, events[-1].type), ("response.created", "response.completed"))
     eq(events[-1].response.output_text, "later")
+
+
+@case
+def responses_background_stream_resumes_while_it_runs():
+    seen = []
+    for e in map(whole, responses.create(model="codex", input="[[shell: sleep 0.1]]" * 8 + " [[count: 40]]", background=True, stream=True)):
+        seen.append(e)
+        if len(seen) == 8:
+            break
+    id = seen[0].response.id
+    assert responses.retrieve(id).status == "in_progress"
+    for e in map(whole, strict.responses.retrieve(id, stream=True, starting_after=seen[-1].sequence_number)):
+        seen.append(e)
+        if len(seen) == 16:
+            break
+    seen += map(whole, responses.retrieve(id, stream=True, starting_after=seen[-1].sequence_number))
+    eq([e.sequence_number for e in seen], list(range(len(seen))))
+    eq((seen[-1].type, seen[-1].response.output_text.split()[-1]), ("response.completed", "40"))
+    last = seen[-1].sequence_number
+    eq([e.to_json() for e in responses.retrieve(id, stream=True, starting_after=last - 1)], [seen[-1].to_json()])
+    eq(list(responses.retrieve(id, stream=True, starting_after=last)), [])
+    eq(list(responses.retrieve(id, stream=True, starting_after=last + 100)), [])
+    refused(openai.BadRequestError, "after_what", lambda c: c.responses.retrieve(id, stream=True, starting_after=-1))
 
 
 @case
@@ -477,14 +535,47 @@ def refused_404():
 
 
 @case
+def refused_403():
+    for name, call in {
+        "models": lambda c: c.models.list(),
+        "respond": lambda c: c.responses.create(model="codex", input="x"),
+        "respond_stream": lambda c: c.responses.create(model="codex", input="x", stream=True),
+        "agents": lambda c: c.beta.agents.create(model="codex"),
+        "events": lambda c: c.beta.agents.sessions.events.stream("agsess_" + "0" * 32),
+        "upload": lambda c: c.files.create(file=b"x", purpose="user_data"),
+    }.items():
+        refused(openai.PermissionDeniedError, f"reader_{name}", call, "forbidden", api_key=os.environ["READER_API_KEY"])
+
+
+@case
 def refused_409():
     s = session_with("hello")
-    sessions.events.create(s.id, events=[message("one")], idempotency_key="key-" + s.id)
-    sessions.events.create(s.id, events=[message("one")], idempotency_key="key-" + s.id)
-    refused(openai.ConflictError, "mismatch", lambda c: c.beta.agents.sessions.events.create(s.id, events=[message("two")], idempotency_key="key-" + s.id), "idempotency.mismatch")
+    refused(openai.ConflictError, "ghost", lambda c: c.responses.create(model="ghost", input="x"), "runtime_not_installed")
+    for name, create in {  # each call that creates something takes a key
+        "response": lambda c, text, key: c.responses.create(model="codex", input=text, **key),
+        "session": lambda c, text, key: c.beta.agents.sessions.create(environment=NONE, agent={"model": "codex"}, input=text, **key),
+        "events": lambda c, text, key: c.beta.agents.sessions.events.create(s.id, events=[message(text)], **key),
+        "agent": lambda c, text, key: c.beta.agents.create(model="codex", instructions=text, **key),
+        "file": lambda c, text, key: c.files.create(file=("x.txt", text.encode()), purpose="user_data", **key),
+    }.items():
+        key = {"extra_headers": {"Idempotency-Key": f"{name}-{s.id}"}}
+        first, again = create(client, "one", key), create(client, "one", key)
+        eq(getattr(again, "id", None), getattr(first, "id", None))
+        refused(openai.ConflictError, f"mismatch_{name}", lambda c: create(c, "two", key), "idempotency.mismatch")
     until(lambda: sessions.retrieve(s.id).status == "idle")
     eq(len(list(sessions.turns.list(s.id))), 2)
-    refused(openai.ConflictError, "ghost", lambda c: c.responses.create(model="ghost", input="x"), "runtime_not_installed")
+
+
+@case
+def refused_413():
+    big = "x" * (3 << 20)
+    for name, call in {
+        "response": lambda c: c.responses.create(model="codex", input=big),
+        "response_stream": lambda c: c.responses.create(model="codex", input=big, stream=True),
+        "session": lambda c: c.beta.agents.sessions.create(environment=NONE, agent={"model": "codex"}, input=big),
+        "upload": lambda c: c.files.create(file=("big", big.encode()), purpose="user_data"),
+    }.items():
+        eq(refused(openai.APIStatusError, f"big_{name}", call, "request_too_large").status_code, 413)
 
 
 @case

@@ -1,0 +1,227 @@
+package acceptance
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/agenthost/agenthost/bench/hostproc"
+	"github.com/agenthost/agenthost/fakes/tools"
+)
+
+const (
+	sdkToken  = "sdk-test-token-0123456789"
+	sdkOther  = "sdk-other-token-0123456789"
+	sdkReader = "sdk-reader-token-0123456789"
+	// oracleLimit is far above what a suite takes, about twenty seconds.
+	oracleLimit = 4 * time.Minute
+)
+
+// judge is an official SDK that plays the cases of testdata.
+type judge struct {
+	program string
+	args    []string
+	env     []string
+}
+
+// judges find the SDKs; one that is not installed skips its test, or fails it.
+var judges = map[string]func(*testing.T) judge{
+	"python-3.57.0": func(t *testing.T) judge { return python(t, "3.57.0") },
+	"python-3.51.0": func(t *testing.T) judge { return python(t, "3.51.0") },
+	"python-3.29.0": func(t *testing.T) judge { return python(t, "3.29.0") },
+	"javascript-newest": func(t *testing.T) judge {
+		node, sdk := javaScript(t)
+		return judge{node, []string{"oracle.mjs"}, []string{sdk}}
+	},
+	"go-newest": func(t *testing.T) judge { return judge{program: goOracle(t)} },
+}
+
+func python(t *testing.T, version string) judge {
+	t.Helper()
+	return judge{program: tools.Need(t, "py-"+version+"/bin/python"), args: []string{"-B", "oracle.py"}}
+}
+
+func javaScript(t *testing.T) (program, env string) {
+	t.Helper()
+	sdk := tools.Need(t, "sdk-js/newest/node_modules/openai/index.mjs")
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Fatal("the SDK is installed, but node is not on PATH")
+	}
+	return node, "ORACLE_SDK=" + sdk
+}
+
+var goBuild struct {
+	sync.Once
+	path string
+	said []byte
+	err  error
+}
+
+// goOracle builds testdata/sdk-go, a module of its own, so that the product does not
+// depend on the SDK. The SDK's source comes the way of all Go modules.
+func goOracle(t *testing.T) string {
+	t.Helper()
+	goBuild.Do(func() {
+		dir := filepath.Join("testdata", "sdk-go")
+		if os.Getenv("AGENTHOST_TEST_CLIS") == "" {
+			list := exec.CommandContext(t.Context(), "go", "list", "-deps", ".")
+			list.Dir, list.Env = dir, append(os.Environ(), "GOPROXY=off")
+			if list.Run() != nil {
+				return
+			}
+		}
+		bin, err := hostproc.Build()
+		if err != nil {
+			goBuild.err = err
+			return
+		}
+		// Beside the server's binary; another run may hold the file.
+		goBuild.path = filepath.Join(bin.Root, "build", "hostproc", "oracle-go")
+		fresh := goBuild.path + "." + strconv.Itoa(os.Getpid())
+		build := exec.CommandContext(t.Context(), "go", "build", "-o", fresh, ".")
+		build.Dir = dir
+		if goBuild.said, goBuild.err = build.CombinedOutput(); goBuild.err == nil {
+			goBuild.err = os.Rename(fresh, goBuild.path)
+		}
+	})
+	if goBuild.err != nil {
+		t.Fatalf("build the Go SDK's oracle: %v\n%s", goBuild.err, goBuild.said)
+	}
+	if goBuild.path == "" {
+		t.Skip("the Go SDK is not downloaded: run fakes/tools/install.sh sdk-go")
+	}
+	return goBuild.path
+}
+
+// sdkRig is a server as the oracles expect it: tokens of three principals, one of
+// whom may do nothing; a short queue, small bodies and files; and an adapter whose
+// program does not exist.
+func sdkRig(t *testing.T) *rig {
+	t.Helper()
+	r := newRig(t,
+		key("auth", map[string]any{"tokens": []any{
+			map[string]any{"id": "app", "roles": []string{"dev"}, "token_env": "APP_API_KEY"},
+			map[string]any{"id": "other", "roles": []string{"dev"}, "token_env": "OTHER_API_KEY"},
+			map[string]any{"id": "reader", "roles": []string{"reader"}, "token_env": "READER_API_KEY"},
+		}}),
+		env("APP_API_KEY="+sdkToken, "OTHER_API_KEY="+sdkOther, "READER_API_KEY="+sdkReader, "ABX_AGENTS_MAX_FILE_BYTES=1048576"),
+		limit("max_queue", 2),
+		limit("max_body_bytes", "2MiB"),
+		limit("max_concurrent_turns", 32),
+		cli("ghost", map[string]any{"adapter": "command", "command": []string{"/nonexistent/ghost", "{prompt}"}, "prompt": "argv", "output": map[string]any{"format": "text"}}),
+	)
+	r.http.token = sdkToken
+	return r
+}
+
+// paged is how many objects each list of a pagesRig has, at least.
+const paged = 255
+
+// pagesRig is a server whose lists are long: saved agents, files and sessions, the
+// turns of a session, the items of one of its turns. env tells a script about them.
+func pagesRig(t *testing.T) (r *rig, env []string) {
+	t.Helper()
+	r = newRig(t,
+		limit("max_queue", paged+1),
+		limit("max_concurrent_turns", 2),
+		cli("echo", map[string]any{"adapter": "command", "command": []string{"/bin/echo", "{prompt}"}, "prompt": "argv", "output": map[string]any{"format": "text"}}),
+	)
+	var wg sync.WaitGroup
+	many := func(n int, create func(i int) *answer) {
+		for worker := range 8 {
+			wg.Go(func() {
+				for i := worker; i < n; i += 8 {
+					if a := create(i); a.status != 200 {
+						t.Errorf("%d %s", a.status, clip(a.body))
+						return
+					}
+				}
+			})
+		}
+	}
+	long := r.http.session("echo")
+	many(paged, func(int) *answer { return r.http.do("POST", "/v1/agents", map[string]any{"model": "echo"}) })
+	many(paged-2, func(int) *answer {
+		return r.http.do("POST", "/v1/agents/sessions", map[string]any{"agent": map[string]any{"model": "echo"}})
+	})
+	many(paged, func(i int) *answer {
+		return r.http.do("POST", "/v1/files", map[string]any{"filename": strconv.Itoa(i), "data": base64.StdEncoding.EncodeToString([]byte{byte(i)})})
+	})
+	inputs := make([]any, paged)
+	for i := range inputs {
+		inputs[i] = map[string]any{"type": "agent.session.input.message", "input": []any{map[string]any{"role": "user", "content": []any{map[string]any{"type": "input_text", "text": strconv.Itoa(i)}}}}}
+	}
+	if a := r.http.do("POST", "/v1/agents/sessions/"+long+"/events", events(inputs...)); a.status != 202 {
+		t.Fatalf("%d %s", a.status, clip(a.body))
+	}
+	busy := r.http.respond(map[string]any{"model": "codex", "input": strings.Repeat("[[shell: :]]", paged-2) + " [[say: done]]"})
+	wg.Wait()
+	r.http.idle(long, time.Minute)
+	return r, []string{
+		"ORACLE_PAGES_URL=" + r.URL, "ORACLE_PAGES=" + strconv.Itoa(paged), "ORACLE_PAGES_SESSION=" + long,
+		"ORACLE_PAGES_TURN=" + "turn_" + strings.TrimPrefix(busy.str("id"), "resp_"),
+		"ORACLE_PAGES_TURN_SESSION=" + "agsess_" + strings.TrimPrefix(busy.str("conversation", "id"), "conv_"),
+	}
+}
+
+// verdict is what a script said.
+type verdict struct {
+	passed []string
+	failed map[string]string // with the reason
+	// slowest is how long each passed case took.
+	slowest []string
+	total   int // cases that the script has played, by its own count
+	ended   error
+	errors  string // standard error
+}
+
+// judged runs a program of testdata that prints a line for each of its cases, against
+// a server at base. more is added to its environment.
+func judged(t *testing.T, r *rig, base, program string, args []string, more ...string) *verdict {
+	t.Helper()
+	dir, err := filepath.Abs(filepath.Join("testdata", "sdk"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), oracleLimit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Dir = dir
+	cmd.Env = append([]string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "LANG=C.UTF-8", "NO_PROXY=*", "no_proxy=*",
+		"OPENAI_BASE_URL=" + base + "/v1", "OPENAI_API_KEY=" + sdkToken, "OTHER_API_KEY=" + sdkOther, "READER_API_KEY=" + sdkReader,
+		"ORACLE_COUNT_URL=" + countRequests(t, r.URL),
+	}, more...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	v := &verdict{failed: map[string]string{}}
+	v.ended = cmd.Run()
+	v.errors = errs.String()
+	for line := range strings.Lines(out.String()) {
+		word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		name, why, _ := strings.Cut(rest, " ")
+		switch word {
+		case "ok":
+			v.passed = append(v.passed, name)
+			v.slowest = append(v.slowest, why+" "+name)
+		case "FAIL":
+			v.failed[strings.TrimSuffix(name, ":")] = why
+		case "end":
+			if v.total, err = strconv.Atoi(rest); err != nil {
+				t.Errorf("last line %q", line)
+			}
+		default:
+			t.Errorf("unexpected line: %s", line)
+		}
+	}
+	return v
+}

@@ -112,6 +112,9 @@ func TestBackgroundCreateAnswersAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	judge(t, frames(all), c.turnOf(a.id()))
+	// The connection of a stream is not used again, which this client does not read
+	// from the answer.
+	c.http.CloseIdleConnections()
 	c.do("POST", "/v1/responses/"+b.id()+"/cancel", "").object()
 }
 

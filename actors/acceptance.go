@@ -3,6 +3,7 @@ package actors
 import (
 	"encoding/json"
 
+	"github.com/agenthost/agenthost/actors/budget"
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/spec"
 	"github.com/agenthost/agenthost/actors/store"
@@ -67,6 +68,7 @@ func (s *session) create(c actor.Context, m *open) {
 }
 
 func (s *session) post(c actor.Context, m *post) {
+	s.reckon(c)
 	if len(m.actions) > 0 && m.actions[0].Answer != nil {
 		s.answerTurn(c, m)
 		return
@@ -150,6 +152,11 @@ func (s *session) postable(m *post) error {
 			return err
 		}
 		first = false
+	}
+	if inputsOf(m.actions) > 0 {
+		if b := s.reached(nil); b != nil {
+			return budget.Refused(b)
+		}
 	}
 	if n := inputsOf(m.actions); n > 0 && s.fifo.Full(n+s.staged) {
 		f := event.Fail(event.QueueFull, "this session's queue is full; wait for a turn to end, or raise limits.max_queue")

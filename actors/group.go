@@ -24,6 +24,7 @@ type group struct {
 	body    bool // the session's record changes
 	turns   []store.Turn
 	key     *store.Key
+	spend   *store.Spend
 	durable bool
 	// forgotten are the numbers of its TurnForgotten events.
 	forgotten []int64
@@ -117,7 +118,7 @@ func (s *session) flush(c actor.Context) {
 	started := s.host.now()
 	com := &store.Commit{
 		Session: s.id, Host: s.owner, Epoch: s.epoch, Head: g.head, Events: g.batch.Events,
-		Create: g.create, Spec: g.spec, Turns: g.turns, Key: g.key, Durable: g.durable,
+		Create: g.create, Spec: g.spec, Turns: g.turns, Key: g.key, Spend: g.spend, Durable: g.durable,
 		Done: func(err error) {
 			s.host.stats.commit(time.Since(started))
 			root.Send(self, &committed{err})

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/agenthost/agenthost/actors/budget"
 	"github.com/agenthost/agenthost/actors/endpoint"
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/fold"
@@ -40,7 +41,9 @@ type Host struct {
 	reaper     *actor.PID
 	number     atomic.Int64
 	stats      stats
-	work       tasks // goroutines that report to an actor
+	// held is what the supervisor's ledger says of budgets beyond a session's own.
+	held atomic.Pointer[budget.Held]
+	work tasks // goroutines that report to an actor
 
 	mu                       sync.Mutex
 	state                    hostState
@@ -82,7 +85,7 @@ func New(opts ...Option) (*Host, error) {
 }
 
 // now is the wall clock.
-func (h *Host) now() time.Time { return time.Now() }
+func (h *Host) now() time.Time { return h.cfg.clock() }
 
 // Start opens the state directory, ends what an earlier host left running, and
 // takes up the stored sessions that have work. The context bounds that.
@@ -109,6 +112,10 @@ func (h *Host) Start(ctx context.Context) error {
 		return fmt.Errorf("agenthost: read the store: %w", err)
 	}
 	h.number.Store(n - 1)
+	ledger, err := h.openLedger(ctx)
+	if err != nil {
+		return fmt.Errorf("agenthost: read the store: %w", err)
+	}
 	h.measure()
 	if killed, err := process.SweepMarked(h.stateID+"/", func(marker string) bool { return false }); err != nil {
 		h.log.Warn("could not look for processes of an earlier run", "error", err)
@@ -124,7 +131,7 @@ func (h *Host) Start(ctx context.Context) error {
 	h.root = h.system.Root
 	h.supervisorEnd, h.reaperEnd = make(chan struct{}), make(chan struct{})
 	h.reaper = h.root.Spawn(h.rootProps(func() actor.Actor { return &watched{&reaper{host: h, trees: map[string]int{}}, h.reaperEnd} }))
-	h.supervisor = h.root.Spawn(h.rootProps(func() actor.Actor { return &watched{newSupervisor(h), h.supervisorEnd} }))
+	h.supervisor = h.root.Spawn(h.rootProps(func() actor.Actor { return &watched{newSupervisor(h, ledger), h.supervisorEnd} }))
 	for _, s := range active {
 		h.root.Send(h.supervisor, &toSession{s.ID, &wake{}})
 	}

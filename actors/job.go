@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/agenthost/agenthost/actors/agent"
+	"github.com/agenthost/agenthost/actors/budget"
 	"github.com/agenthost/agenthost/actors/endpoint"
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/fold"
@@ -115,12 +116,17 @@ func (h *Host) home(r *RuntimeConfig, owner string) string {
 
 // prepare makes the turn's directories and files and says what to run. It works
 // on the disk, so it is not for a Receive.
-func (h *Host) prepare(_ context.Context, ses *fold.Session, t *fold.Turn, self *actor.PID) (_ *job, err error) {
+func (h *Host) prepare(_ context.Context, ses *fold.Session, t *fold.Turn, bounds budget.Bounds, self *actor.PID) (_ *job, err error) {
 	r, err := h.runtime(t.Settings.Agent.Adapter)
 	if err != nil {
 		return nil, err
 	}
 	req := h.request(r, ses, t)
+	if caps := r.Adapter.Capabilities(); caps.Budget {
+		if b, left := bounds.MoneyLeft(); b != nil {
+			req.Limits.MaxUSD = float64(left) / 1e6
+		}
+	}
 	err = h.asked(r, "locate", func() (err error) {
 		req.Binary, err = h.runtimes.locate(r)
 		return err

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/agenthost/agenthost/actors/agent"
+	"github.com/agenthost/agenthost/actors/budget"
 	"github.com/agenthost/agenthost/actors/spec"
 	"github.com/agenthost/agenthost/actors/store"
 )
@@ -43,6 +44,9 @@ type Limits struct {
 	MaxArtifactsBytes   int64         // 256 MiB of one session's artifacts
 	MaxArtifacts        int           // 1,000 artifacts of one session
 	PublishTimeout      time.Duration // 10 s for the artifacts of one turn
+	// Budgets bound what turns use: one turn, a session, a principal ever, and the
+	// host in one day of UTC. Default: none.
+	Budgets budget.Caps
 }
 
 func (l Limits) withDefaults() Limits {
@@ -128,6 +132,7 @@ type config struct {
 	secrets   []string
 	locked    bool
 	agents    []spec.Agent
+	clock     func() time.Time
 }
 
 // WithStore sets where journal and records live. The Host closes it. Default: a
@@ -145,6 +150,10 @@ func WithDefaultAdapter(name string) Option { return func(c *config) { c.fallbac
 
 // WithLimits sets the bounds.
 func WithLimits(l Limits) Option { return func(c *config) { c.limits = l } }
+
+// WithClock sets the wall clock: the times of events, and the days that a budget
+// is kept for. Default: time.Now.
+func WithClock(now func() time.Time) Option { return func(c *config) { c.clock = now } }
 
 // WithLogger sets where the Host logs. Default: nowhere.
 func WithLogger(l *slog.Logger) Option { return func(c *config) { c.logger = l } }
@@ -231,6 +240,9 @@ func (c *config) fill() {
 	c.stateDir = filepath.Clean(c.stateDir)
 	if c.logger == nil {
 		c.logger = slog.New(slog.DiscardHandler)
+	}
+	if c.clock == nil {
+		c.clock = time.Now
 	}
 	if c.environ == nil {
 		c.environ = os.Environ()

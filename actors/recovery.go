@@ -71,6 +71,9 @@ func (s *session) recover(c actor.Context, rec *store.Session) {
 		f = crash()
 	}
 	g := s.group(nil)
+	if s.state.Session().Held != nil {
+		s.effects(c, s.fifo.Hold())
+	}
 	if rec.Uncertain {
 		s.skip(g, rec.Reserved)
 	}
@@ -81,6 +84,7 @@ func (s *session) recover(c actor.Context, rec *store.Session) {
 		}
 		s.effects(c, s.fifo.Accept(t.ID, t.Input.Number))
 	}
+	s.weigh(g)
 	s.flush(c)
 }
 

@@ -3,6 +3,7 @@ package actors
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/agenthost/agenthost/actors/agent"
 	"github.com/agenthost/agenthost/actors/event"
@@ -90,7 +91,7 @@ func (h *Host) admissible(s *spec.Session, in *spec.NewInput) error {
 		return event.FailParam(event.FunctionsUnsupported, "tools", fmt.Sprintf(
 			"adapter %s cannot call functions of yours, such as %s; use another agent, or leave them out", r.Adapter.Name(), fns[0].Name))
 	}
-	if err := limitable(&caps, r.Adapter.Name(), s.Agent.Limits); err != nil {
+	if err := limitable(&caps, r.Adapter.Name(), s); err != nil {
 		return err
 	}
 	if s.Agent.MultiAgent.Enabled && !caps.Subagents {
@@ -117,13 +118,25 @@ func (h *Host) admissible(s *spec.Session, in *spec.NewInput) error {
 	})
 }
 
-// limitable refuses a limit that only the CLI could keep and does not.
-func limitable(caps *agent.Capabilities, name string, l spec.Limits) error {
-	if l.MaxTurns > 0 && !caps.MaxTurns {
-		return event.FailParam(event.Unsupported, "limits.max_turns", fmt.Sprintf("adapter %s has no limit of inner turns; remove max_turns or use another adapter", name))
-	}
-	if l.MaxUSD > 0 && !caps.Budget {
-		return event.FailParam(event.Unsupported, "limits.max_budget_usd", fmt.Sprintf("adapter %s has no budget; remove max_budget_usd or use another adapter", name))
+// limitable refuses a limit that only the CLI could keep and does not, and a
+// budget of what the CLI does not tell.
+func limitable(caps *agent.Capabilities, name string, s *spec.Session) error {
+	l := s.Agent.Limits
+	for _, one := range []struct {
+		asked, can   bool
+		param, lacks string
+	}{
+		{l.MaxTurns > 0, caps.MaxTurns, "limits.max_turns", "has no limit of inner turns"},
+		{s.SpendControl.Limit > 0, caps.Budget, "spend_control.limit", "does not tell what a turn costs, so no budget in money can be kept"},
+		{l.MaxUSD > 0, caps.Budget, "limits.max_budget_usd", "has no budget"},
+		{l.SessionUSD > 0, caps.Budget, "limits.max_session_usd", "does not tell what a turn costs"},
+		{l.MaxTokens > 0, caps.Usage, "limits.max_tokens", "does not tell how many tokens a turn used"},
+		{l.SessionTokens > 0, caps.Usage, "limits.max_session_tokens", "does not tell how many tokens a turn used"},
+	} {
+		if one.asked && !one.can {
+			return event.FailParam(event.Unsupported, one.param, fmt.Sprintf("adapter %s %s; remove %s or use another adapter",
+				name, one.lacks, strings.TrimPrefix(one.param, "limits.")))
+		}
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package actors
 import (
 	"slices"
 
+	"github.com/agenthost/agenthost/actors/budget"
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/fold"
 	"github.com/agenthost/agenthost/actors/queue"
@@ -12,7 +13,11 @@ import (
 
 // Messages of a session about its running turn.
 type (
-	granted struct{ turn event.ID }
+	granted struct {
+		turn event.ID
+		// spent is what the budgets beyond the session's own have used.
+		spent budget.Spent
+	}
 	// turnEvents are what a turn did next. release is called once they are stored
 	// or were refused.
 	turnEvents struct {
@@ -35,6 +40,8 @@ type running struct {
 	pid  *actor.PID
 	// parked says that it gave its slot back.
 	parked bool
+	// spent says that it was told to stop at a budget.
+	spent bool
 }
 
 func (s *session) effects(c actor.Context, effects []queue.SessionEffect) {
@@ -69,7 +76,8 @@ func (s *session) start(c actor.Context, id event.ID) {
 	s.brief(t)
 	ses := s.state.Session()
 	self := c.Self()
-	pid := c.Spawn(s.host.props(func() actor.Actor { return newTurn(s.host, self, &ses, t) }))
+	bounds := s.host.cfg.limits.Budgets.OfTurn(t.Settings, budget.Of(ses.Usage), s.spent)
+	pid := c.Spawn(s.host.props(func() actor.Actor { return newTurn(s.host, self, &ses, t, bounds) }))
 	s.run = &running{turn: id, pid: pid}
 	s.hurry(c)
 }
@@ -165,15 +173,20 @@ func (s *session) settle(g *group, id event.ID, end *event.End) {
 // end folds a turn's last event, and at once that it is forgotten if somebody
 // asked for that: a crash in between would leave what was to be removed.
 func (s *session) end(g *group, ev event.Event, end *event.End) {
-	end.Idle = s.state.Session().Open == 1
+	hit := s.afterEnd(end.Usage)
+	end.Idle = s.state.Session().Open == 1 && hit == nil
 	ev.Body = end
 	v := s.add(g, ev)
 	g.durable, g.body = true, true
+	s.charge(g, end.Usage)
 	g.then = append(g.then, func(_ actor.Context, err error) {
 		if err == nil {
 			s.host.ended(v)
 		}
 	})
+	if hit != nil {
+		defer s.hit(g, hit) // behind what is forgotten
+	}
 	if replies, asked := s.forget[ev.Turn]; asked || forgetful(v.Turn) {
 		s.forgetIn(g, v.Turn, replies...)
 		delete(s.forget, ev.Turn)

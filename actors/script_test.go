@@ -21,8 +21,9 @@ import (
 // terminal lines, "#session ID" names the native session, "#tool NAME" opens a
 // command and "#tooldone NAME" closes it, "#wrote PATH" tells of a written file.
 // "#sub NAME [OF]" sets a subagent to work, one of the subagent OF, "#of NAME TEXT"
-// is said by it, and "#subdone NAME [OF]" ends it. The fields change what a test is
-// about.
+// is said by it, and "#subdone NAME [OF]" ends it. "#use TOKENS MICROUSD" tells what
+// was used so far, and "#cost TOKENS MICROUSD" is a terminal line that tells what the
+// turn used. The fields change what a test is about.
 type script struct {
 	name       string // "script" when empty
 	binary     string // "sh" when empty
@@ -64,13 +65,13 @@ func (s script) NewParser(r *agent.Request) agent.Parser {
 
 func (s script) Capabilities() agent.Capabilities {
 	return agent.Capabilities{
-		Resume: true, TextDeltas: true, Images: s.pictures,
+		Resume: true, TextDeltas: true, Images: s.pictures, Budget: true, Usage: true,
 		Permissions: []spec.Permissions{spec.ReadOnly, spec.WorkspaceWrite, spec.FullAccess},
 	}
 }
 
 func (s script) Invocation(r *agent.Request) (*agent.Invocation, error) {
-	inv := &agent.Invocation{Args: []string{"-c", r.Prompt}, Env: []string{"NATIVE=" + r.Native, "MODEL=" + r.Model, "DIR=" + r.Dir}}
+	inv := &agent.Invocation{Args: []string{"-c", r.Prompt}, Env: []string{"NATIVE=" + r.Native, "MODEL=" + r.Model, "DIR=" + r.Dir, fmt.Sprint("MAX_USD=", r.Limits.MaxUSD)}}
 	if s.invocation != nil {
 		s.invocation(r, inv)
 	}
@@ -112,6 +113,15 @@ func (p *scriptParser) Feed(line []byte, out *agent.Batch) {
 		name, text, _ := strings.Cut(string(rest), " ")
 		p.said++
 		out.Add(agent.Fact{Kind: agent.FactDone, Key: fmt.Sprint("said", p.said), Parent: name, Item: &event.Item{Type: event.Message, Text: text}})
+	case "#use", "#cost": // so much was used so far, and it is over with so much
+		u := &event.Usage{}
+		_, _ = fmt.Sscan(string(rest), &u.Input, &u.MicroUSD)
+		if string(word) == "#use" {
+			out.Add(agent.Fact{Kind: agent.FactUsage, Usage: u})
+			return
+		}
+		p.verdict = true
+		out.Add(agent.Fact{Kind: agent.FactVerdict, Verdict: &agent.Verdict{Final: true, Outcome: event.Completed, Usage: u}})
 	default:
 		out.Add(agent.Fact{Kind: agent.FactText, Key: "m", Text: string(line) + "\n"})
 	}

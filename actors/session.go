@@ -3,6 +3,7 @@ package actors
 import (
 	"time"
 
+	"github.com/agenthost/agenthost/actors/budget"
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/fold"
 	"github.com/agenthost/agenthost/actors/queue"
@@ -48,6 +49,7 @@ type session struct {
 	run    *running
 	asking []*answers                           // handed to the running turn, and not heard of
 	asks   bool                                 // the supervisor knows of open questions
+	spent  budget.Spent                         // of the newest grant
 	forget map[event.ID][]chan answer[struct{}] // open turns to forget at their end, and who asked
 	claims []claim
 	// amendments wait for their turn; the first is being done.
@@ -247,7 +249,11 @@ func (s *session) broken(c actor.Context) {
 func (s *session) always(c actor.Context) {
 	switch m := c.Message().(type) {
 	case *granted:
+		s.spent = m.spent
+		s.reckon(c)
 		s.effects(c, s.fifo.Granted(m.turn))
+	case *budgets:
+		s.spentOut(c)
 	case *turnEvents:
 		s.took(c, m)
 	case *park:

@@ -50,7 +50,12 @@ func (h *Host) newSettings(ctx context.Context, owner string, n *spec.NewSession
 	}
 	settings := &spec.Session{
 		ID: event.NewID(), Owner: owner, Agent: n.Agent, Environment: n.Environment,
-		Metadata: n.Metadata, Created: h.now().UnixMilli(), Extra: n.Extra,
+		Metadata: n.Metadata, Created: h.now().UnixMilli(), Extra: n.Extra, SpendControl: n.SpendControl,
+	}
+	if n.Input != nil {
+		if err := h.spentOut(owner); err != nil {
+			return nil, err
+		}
 	}
 	if n.Conversation {
 		settings.Agent, settings.Environment = spec.Agent{}, spec.Environment{}

@@ -3,6 +3,7 @@ package actors
 import (
 	"time"
 
+	"github.com/agenthost/agenthost/actors/budget"
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/queue"
 	"github.com/asynkron/protoactor-go/actor"
@@ -63,6 +64,7 @@ type supervisor struct {
 	holders  map[event.ID]event.ID // turn -> session, of granted slots
 	byPID    map[string]event.ID
 	drained  chan struct{}
+	ledger   *budget.Ledger
 	// restless are the sessions that a drain still waits for; nil before that.
 	restless map[event.ID]bool
 	// crashes counts a session's crashes in a row, up to a passivation; each makes
@@ -83,7 +85,7 @@ type registration struct {
 	held    []any
 }
 
-func newSupervisor(h *Host) *supervisor {
+func newSupervisor(h *Host, ledger *budget.Ledger) *supervisor {
 	admit := queue.NewAdmission(h.cfg.limits.MaxConcurrentTurns, h.cfg.limits.MaxWaitingTurns)
 	admit.SetRoom(!h.stats.tight.Load())
 	return &supervisor{
@@ -95,6 +97,7 @@ func newSupervisor(h *Host) *supervisor {
 		crashes:   map[event.ID]int{},
 		revivals:  map[event.ID]*timer{},
 		questions: map[event.ID]*asks{},
+		ledger:    ledger,
 	}
 }
 
@@ -112,6 +115,10 @@ func (s *supervisor) Receive(c actor.Context) {
 		s.deliver(c, m.session, m.msg, fromStore)
 	case *openSession:
 		s.deliver(c, m.session, m.msg, created)
+	case *spent:
+		s.spent(c, m)
+	case *today:
+		s.reckoned(c, s.ledger.Roll(budget.Day(s.host.now())))
 	case *askSlot:
 		s.grant(c, s.admit.Ask(m.entry))
 	case *withdrawSlot:
@@ -262,7 +269,7 @@ func (s *supervisor) giveBack(c actor.Context, turn event.ID) {
 func (s *supervisor) grant(c actor.Context, grants []queue.Grant) {
 	for _, g := range grants {
 		s.holders[g.Turn] = g.Session
-		s.deliver(c, g.Session, &granted{turn: g.Turn}, fromStore)
+		s.deliver(c, g.Session, &granted{turn: g.Turn, spent: s.ledger.Spent(g.Principal)}, fromStore)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/agenthost/agenthost/actors/agent"
+	"github.com/agenthost/agenthost/actors/budget"
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/fold"
 	"github.com/agenthost/agenthost/actors/spec"
@@ -53,6 +54,7 @@ type turnActor struct {
 	session *actor.PID
 	ses     *fold.Session
 	turn    *fold.Turn
+	bounds  budget.Bounds
 	core    *turn.Turn
 
 	answer  *prepared // that waits for the start to be stored
@@ -76,8 +78,8 @@ type turnActor struct {
 	end      *publishing // once it is there
 }
 
-func newTurn(h *Host, session *actor.PID, ses *fold.Session, t *fold.Turn) *turnActor {
-	return &turnActor{host: h, session: session, ses: ses, turn: t}
+func newTurn(h *Host, session *actor.PID, ses *fold.Session, t *fold.Turn, bounds budget.Bounds) *turnActor {
+	return &turnActor{host: h, session: session, ses: ses, turn: t, bounds: bounds}
 }
 
 func (t *turnActor) Receive(c actor.Context) {
@@ -168,6 +170,7 @@ func (t *turnActor) config() turn.Config {
 		Gather: gather, ToolTimeout: l.ToolResultTimeout, HostServer: spec.HostServer,
 		TurnTimeout: l.TurnTimeout, IdleTimeout: l.IdleTimeout, SettleQuiet: l.SettleQuiet, Linger: l.Linger,
 		MaxItemBytes: l.MaxItemBytes, Adapter: t.turn.Settings.Agent.Adapter,
+		Budgets: t.bounds,
 	}
 	if r, err := t.host.runtime(t.turn.Settings.Agent.Adapter); err == nil {
 		cfg.Asks = t.host.permissions(r, t.turn.Settings) == spec.Ask
@@ -247,10 +250,10 @@ func (t *turnActor) emit(c actor.Context, events []event.Event, release func(err
 
 // prepare makes directories and files in a goroutine that answers with prepared.
 func (t *turnActor) prepare(c actor.Context) {
-	host, self, ses, tu := t.host, c.Self(), t.ses, t.turn
+	host, self, ses, tu, bounds := t.host, c.Self(), t.ses, t.turn, t.bounds
 	host.work.Go(func() {
 		m := &prepared{}
-		m.job, m.err = host.prepare(context.Background(), ses, tu, self)
+		m.job, m.err = host.prepare(context.Background(), ses, tu, bounds, self)
 		host.root.Send(self, m)
 	})
 }

@@ -30,6 +30,7 @@ func (s *session) update(c actor.Context, m *update) {
 	g := s.group(nil)
 	s.add(g, event.Event{Kind: event.SessionUpdated, Body: &event.Settings{JSON: raw}})
 	g.spec, g.body, g.durable = raw, true, true
+	s.weigh(g)
 	now := s.state.Session()
 	g.then = append(g.then, func(_ actor.Context, err error) {
 		if err != nil {

@@ -63,6 +63,9 @@ type Capabilities struct {
 	// Subagents says that the CLI has subagents and tells of them; it must take
 	// Request.MultiAgent.
 	Subagents bool `json:"subagents"`
+	// Usage says that the CLI tells how many tokens a turn used; Budget that it
+	// tells what they cost and keeps a limit in money itself.
+	Usage bool `json:"usage"`
 }
 
 // LLM is the provider a CLI talks to. Empty fields are left to the CLI.

@@ -51,6 +51,9 @@ const (
 	FactUnknown
 	// FactVerdict is a terminal line: Verdict.
 	FactVerdict
+	// FactUsage tells what the turn has used so far (Usage), while it goes on. A
+	// later one replaces it, and so does the usage of a verdict.
+	FactUsage
 )
 
 // Fact is one thing a line says. Key is the CLI's own name of an item, unique
@@ -64,6 +67,7 @@ type Fact struct {
 	Text    string
 	Item    *event.Item
 	Verdict *Verdict
+	Usage   *event.Usage
 }
 
 // Verdict is what a terminal line says about the turn.

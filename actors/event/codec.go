@@ -214,6 +214,9 @@ func decodeBody(k Kind, body string) (Body, error) {
 	case LegStarted:
 		b := new(Leg)
 		return b, json.Unmarshal([]byte(body), b)
+	case BudgetHit:
+		b := new(Budget)
+		return b, json.Unmarshal([]byte(body), b)
 	default:
 		return nil, nil // a newer writer's body: kept out, never fatal
 	}

@@ -57,6 +57,11 @@ const (
 	LegStarted
 	// TurnResumed says that the turn has a slot again and goes on.
 	TurnResumed
+
+	// BudgetHit says that a budget is used up: nothing of the session is started
+	// until it is raised, which a further event with Budget.Lifted says. No turn.
+	// Body: *Budget.
+	BudgetHit Kind = 24
 )
 
 // Kinds about the work of subagents: agents that a Subagent item, a call of the
@@ -109,7 +114,7 @@ type Event struct {
 }
 
 // Body is the structured payload of an Event. The set is closed: *Settings,
-// *Input, *Item, *End, *Leg.
+// *Input, *Item, *End, *Leg, *Budget.
 //
 //sumtype:decl
 type Body interface{ isBody() }
@@ -119,6 +124,7 @@ func (*Input) isBody()    {}
 func (*Item) isBody()     {}
 func (*End) isBody()      {}
 func (*Leg) isBody()      {}
+func (*Budget) isBody()   {}
 
 // Settings is the JSON of a spec.Session as it holds from this event on.
 type Settings struct {
@@ -201,7 +207,8 @@ type End struct {
 	// Carry is what the adapter wants back at the session's next turn, such as a
 	// cumulative usage total. Opaque to everyone else.
 	Carry []byte `json:"carry,omitempty"`
-	// Idle says that nothing is queued after this turn.
+	// Idle says that the session is idle after this turn: nothing is queued, and
+	// no BudgetHit follows.
 	Idle bool `json:"idle,omitempty"`
 	// FirstByte is when the CLI first wrote, in Unix milliseconds; 0 when never.
 	FirstByte int64 `json:"first_byte,omitempty"`

@@ -14,6 +14,7 @@ var kindNames = [...]string{
 	TurnWaiting: "turn.waiting", CallAnswered: "call.answered", LegStarted: "leg.started", TurnResumed: "turn.resumed",
 	SubagentItem: "subagent.item", SubagentStarted: "subagent.started",
 	ItemsPosted: "items.posted", ItemRemoved: "item.removed",
+	BudgetHit: "budget.hit",
 }
 
 // Kinds lists the closed set in the order of the numbers, for tests that need one

@@ -91,16 +91,17 @@ func samples() []Event {
 			Raw: []byte(`{"type":"message","role":"developer","content":"be brief"}`),
 		}}}},
 		{Kind: ItemRemoved, Turn: sampleTurn, Item: sampleItem},
+		{Kind: BudgetHit, Body: &Budget{
+			Name: "spend_control.limit", Scope: SessionScope, Money: true, Limit: 50_000, Used: 50_400, Lifted: true,
+		}},
 	}
 	for i := range events {
 		events[i].Seq, events[i].At = int64(i+1), 1_796_000_000_000+int64(i)
-		if events[i].Kind == Skipped {
+		switch events[i].Kind {
+		case Skipped:
 			events[i].Seq = 1 << 20
-		}
-	}
-	for i := range events {
-		if events[i].Kind == Skipped {
-			events[i].Seq = 1 << 20
+		case BudgetHit:
+			events[i].Seq = 1<<20 + 1
 		}
 	}
 	return events
@@ -121,7 +122,7 @@ func TestSamplesShowEveryKindAndField(t *testing.T) {
 			t.Errorf("no sample of %s", k)
 		}
 	}
-	for _, v := range []any{Event{}, Settings{}, Input{}, Item{}, Part{}, Change{}, End{}, Leg{}, Usage{}, Failure{}} {
+	for _, v := range []any{Event{}, Settings{}, Input{}, Item{}, Part{}, Change{}, End{}, Leg{}, Usage{}, Failure{}, Budget{}} {
 		typ := reflect.TypeOf(v)
 		for f := range typ.NumField() {
 			name := typ.Name() + "." + typ.Field(f).Name

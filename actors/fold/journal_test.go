@@ -72,6 +72,12 @@ func (j *journal) accept(turn event.ID, in event.Input) *fold.View {
 	return j.add(event.Event{Kind: event.InputAccepted, Turn: turn, Body: &in})
 }
 
+func (j *journal) budget(lifted bool) *fold.View {
+	return j.add(event.Event{Kind: event.BudgetHit, Body: &event.Budget{
+		Name: "limits.max_session_tokens", Scope: event.SessionScope, Limit: 10, Used: 12, Lifted: lifted,
+	}})
+}
+
 func (j *journal) start(turn event.ID) *fold.View {
 	return j.add(event.Event{Kind: event.TurnStarted, Turn: turn})
 }
@@ -250,7 +256,9 @@ func drawJournal(t *rapid.T, after func(j *journal, k *known)) *journal {
 	}
 	length := 5 * rapid.IntRange(0, 20).Draw(t, "length")
 	for range length {
-		switch move := rapid.IntRange(0, 17).Draw(t, "move"); {
+		switch move := rapid.IntRange(0, 18).Draw(t, "move"); {
+		case move == 18:
+			j.budget(rapid.Bool().Draw(t, "lifted"))
 		case move == 0 && len(queued) < 3 && len(k.accepted) < 200:
 			id := turnID(byte(len(k.accepted) + 1))
 			in := event.Input{Number: int64(len(k.accepted)), WasIdle: j.state.AtRest(), Waiting: rapid.Bool().Draw(t, "waiting")}

@@ -33,6 +33,8 @@ type Session struct {
 	// Required are the items that a waiting turn asks of the caller.
 	Required []*event.Item `json:"required,omitempty"`
 	Deleted  bool          `json:"deleted,omitempty"`
+	// Held is the budget that keeps queued turns from starting; nil when none does.
+	Held *event.Budget `json:"held,omitempty"`
 	// Head is the last event's number.
 	Head int64 `json:"head"`
 }

@@ -65,6 +65,9 @@ func (s *State) Turn(id event.ID) (*Turn, bool) {
 	return nil, false
 }
 
+// IsOpen reports whether the turn is queued or running.
+func (s *State) IsOpen(id event.ID) bool { return s.find(id) != nil }
+
 // OpenTurns lists the queued and running turns, oldest first.
 func (s *State) OpenTurns() []*Turn {
 	out := make([]*Turn, len(s.open))
@@ -105,8 +108,8 @@ func (s *State) Stamp(ev *event.Event) {
 // Apply takes the next event in and keeps its body. It returns the view of a
 // lifecycle event (SessionCreated, the SessionUpdated that brings the agent,
 // InputAccepted, ItemsPosted, TurnStarted, TurnWaiting, LegStarted, TurnResumed,
-// TurnEnded, and those that begin or end a subagent), nil for others. A kind that
-// this version does not know only counts. An event out
+// TurnEnded, BudgetHit, and those that begin or end a subagent), nil for others. A
+// kind that this version does not know only counts. An event out
 // of order is an error, and the state is then unusable.
 func (s *State) Apply(ev *event.Event) (*View, error) {
 	if ev.Seq != s.session.Head+1 && (ev.Kind != event.Skipped || ev.Seq <= s.session.Head) {
@@ -133,6 +136,8 @@ func (s *State) Apply(ev *event.Event) (*View, error) {
 	case event.ItemRemoved:
 		s.removed(ev)
 		return nil, nil
+	case event.BudgetHit:
+		return s.budget(ev)
 	}
 	if ev.Turn.IsZero() {
 		return nil, nil
@@ -225,6 +230,17 @@ func (s *State) settings(ev *event.Event) (*View, error) {
 		return nil, nil
 	}
 	s.session.ID, s.session.Owner, s.session.Created = set.ID, set.Owner, set.Created
+	return &View{Session: s.session}, nil
+}
+
+func (s *State) budget(ev *event.Event) (*View, error) {
+	b, ok := ev.Body.(*event.Budget)
+	if !ok {
+		return nil, fmt.Errorf("fold: event %d has no budget", ev.Seq)
+	}
+	if s.session.Held = b; b.Lifted {
+		s.session.Held = nil
+	}
 	return &View{Session: s.session}, nil
 }
 

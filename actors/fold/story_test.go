@@ -351,3 +351,29 @@ func TestLostSessionIsNotResumedAgain(t *testing.T) {
 	v = j.end(c, lost)
 	want(t, "native session the CLI told instead", v.Session.Native, "native-2")
 }
+
+// A budget that is used up holds the session from its event to the one that lifts it,
+// over a checkpoint too.
+func TestBudgetHoldsUntilItIsLifted(t *testing.T) {
+	t.Parallel()
+	j := newJournal(t)
+	j.accept(a, event.Input{})
+	j.start(a)
+	j.end(a, event.End{Outcome: event.Completed, Usage: &event.Usage{Input: 12}})
+	v := j.budget(false)
+	want(t, "turn of the view", v.Turn == nil, true)
+	want(t, "held by", *v.Session.Held, event.Budget{Name: "limits.max_session_tokens", Scope: event.SessionScope, Limit: 10, Used: 12})
+	cp, err := j.state.Checkpoint()
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := fold.Restore(cp)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, "held after a restart", *back.Session().Held, *v.Session.Held)
+	want(t, "held after the lift", j.budget(true).Session.Held == nil, true)
+	if _, err := j.state.Apply(&event.Event{Seq: j.state.Session().Head + 1, Kind: event.BudgetHit}); err == nil {
+		t.Error("a budget without its body is folded")
+	}
+}

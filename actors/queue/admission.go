@@ -16,7 +16,10 @@ type Entry struct {
 }
 
 // Grant says that the turn has a slot.
-type Grant struct{ Session, Turn event.ID }
+type Grant struct {
+	Session, Turn event.ID
+	Principal     string
+}
 
 // Admission is the host's slots and the line before them. It is not safe for
 // concurrent use.
@@ -132,7 +135,7 @@ func (a *Admission) grant() []Grant {
 		p := heap.Pop(&a.line).(*place)
 		delete(a.waiting, p.Turn)
 		a.holders[p.Turn] = p.Entry
-		out = append(out, Grant{Session: p.Session, Turn: p.Turn})
+		out = append(out, Grant{Session: p.Session, Turn: p.Turn, Principal: p.Principal})
 	}
 	return out
 }

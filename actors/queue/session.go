@@ -40,6 +40,7 @@ type Session struct {
 	parked  bool     // the running turn gave its slot back
 	asked   event.ID // the head or the parked turn, while admission has it
 	closed  bool
+	held    bool
 }
 
 type waiting struct {
@@ -135,10 +136,30 @@ func (q *Session) Drop(turn event.ID) []SessionEffect {
 	return append([]SessionEffect{Withdraw{Turn: turn}}, q.next()...)
 }
 
+// Hold stops the session from asking until Release: what waits keeps its place.
+// What runs is not touched.
+func (q *Session) Hold() []SessionEffect {
+	q.held = true
+	return q.stopAsking()
+}
+
+// Release lets a held session ask again.
+func (q *Session) Release() []SessionEffect {
+	q.held = false
+	return q.next()
+}
+
+// Held reports whether Hold was the last word.
+func (q *Session) Held() bool { return q.held }
+
 // Close stops the session from asking: what waits may be dropped, what runs may
 // end, nothing more starts.
 func (q *Session) Close() []SessionEffect {
 	q.closed = true
+	return q.stopAsking()
+}
+
+func (q *Session) stopAsking() []SessionEffect {
 	if q.asked.IsZero() {
 		return nil
 	}
@@ -200,7 +221,7 @@ func (q *Session) Turns() []event.ID {
 
 // next asks for the head when nothing runs and nothing is asked for.
 func (q *Session) next() []SessionEffect {
-	if q.closed || !q.running.IsZero() || !q.asked.IsZero() {
+	if q.closed || q.held || !q.running.IsZero() || !q.asked.IsZero() {
 		return nil
 	}
 	w, ok := q.head()

@@ -61,12 +61,16 @@ type Function struct {
 	Strict     bool            `json:"strict,omitempty"`
 }
 
-// Limits bound one turn. Zero means the host's own.
+// Limits bound one turn, if they do not say otherwise. Zero means the host's own.
 type Limits struct {
 	TurnTimeout time.Duration `json:"turn_timeout,omitempty"`
 	IdleTimeout time.Duration `json:"idle_timeout,omitempty"`
 	MaxTurns    int           `json:"max_turns,omitempty"` // of the CLI's inner loop
 	MaxUSD      float64       `json:"max_usd,omitempty"`
+	MaxTokens   int64         `json:"max_tokens,omitempty"`
+	// SessionTokens and SessionUSD bound all turns of a session together.
+	SessionTokens int64   `json:"session_tokens,omitempty"`
+	SessionUSD    float64 `json:"session_usd,omitempty"`
 }
 
 // Agent is a saved or an inline agent.

@@ -64,7 +64,9 @@ func TestUpdateChangesWhatItNames(t *testing.T) {
 		"functions":    {Update{Functions: &[]Function{{Name: "f"}}}, func(s *Session) { s.Agent.Functions = []Function{{Name: "f"}} }},
 		"mcp": {Update{MCP: &map[string]MCPServer{"x": {URL: "u"}}},
 			func(s *Session) { s.Agent.MCP = map[string]MCPServer{"x": {URL: "u"}} }},
-		"extra": {Update{Extra: raw(`{"b":1}`)}, func(s *Session) { s.Extra = json.RawMessage(`{"b":1}`) }},
+		"extra":    {Update{Extra: raw(`{"b":1}`)}, func(s *Session) { s.Extra = json.RawMessage(`{"b":1}`) }},
+		"spend":    {Update{SpendControl: &SpendControl{Asked: true, Limit: 5}}, func(s *Session) { s.SpendControl = SpendControl{Asked: true, Limit: 5} }},
+		"no spend": {Update{SpendControl: &SpendControl{}}, func(s *Session) { s.SpendControl = SpendControl{} }},
 	} {
 		want := fullSession()
 		c.want(want)

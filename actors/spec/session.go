@@ -34,6 +34,16 @@ type Session struct {
 	// Extra is wire-only settings given back as they came (review,
 	// prompt_cache_options, vault_ids, ...), a JSON object or nil.
 	Extra json.RawMessage `json:"extra,omitempty"`
+	// SpendControl is the caller's own budget for the session.
+	SpendControl SpendControl `json:"spend_control,omitzero"`
+}
+
+// SpendControl is a caller's budget for a session. The zero value is none.
+type SpendControl struct {
+	// Asked says that the caller set it, with a limit or without.
+	Asked bool `json:"asked,omitempty"`
+	// Limit is in US cents; 0 is no limit.
+	Limit int64 `json:"limit,omitempty"`
 }
 
 // Overrides is what one turn changes for itself alone.
@@ -58,6 +68,8 @@ type NewSession struct {
 	Conversation bool
 	Items        []*event.Item
 	Key          *Key
+	// SpendControl is the caller's budget.
+	SpendControl SpendControl
 }
 
 // Settled reports whether the session has an agent. A conversation has none before
@@ -103,6 +115,7 @@ type Update struct {
 	Functions    *[]Function
 	MCP          *map[string]MCPServer
 	Extra        *json.RawMessage
+	SpendControl *SpendControl
 }
 
 // Action is one thing a caller posts to a session: exactly one field is set.

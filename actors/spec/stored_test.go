@@ -29,9 +29,10 @@ func fullSession() *Session {
 			MCP: map[string]MCPServer{"docs": {
 				URL: "https://docs.example/mcp", Headers: words("X-Key", "${DOCS_KEY}"), Command: "docs", Args: []string{"--stdio"}, Env: words("A", "b"),
 			}},
-			Permissions: WorkspaceWrite, Limits: Limits{TurnTimeout: 60e9, IdleTimeout: 30e9, MaxTurns: 4, MaxUSD: 1.5},
+			Permissions: WorkspaceWrite, Limits: Limits{TurnTimeout: 60e9, IdleTimeout: 30e9, MaxTurns: 4, MaxUSD: 1.5, MaxTokens: 9, SessionTokens: 90, SessionUSD: 15},
 			Env: words("A", "b"), SecretEnv: words("B", "HOST_B"), Workspace: "/srv", Saved: true, Locked: true, Created: 1_796_000_000, Updated: 1_796_000_001,
 		},
+		SpendControl: SpendControl{Asked: true, Limit: 250},
 	}
 }
 

@@ -41,5 +41,8 @@ func (u *Update) Apply(s *Session) *Session {
 	if u.Extra != nil {
 		next.Extra = bytes.Clone(*u.Extra)
 	}
+	if u.SpendControl != nil {
+		next.SpendControl = *u.SpendControl
+	}
 	return &next
 }

@@ -42,6 +42,9 @@ func (c *Commit) Check() error {
 		}
 		next = c.Events[i].Seq + 1
 	}
+	if s := c.Spend; s != nil && (len(c.Events) == 0 || s.Tokens < 0 || s.MicroUSD < 0 || max(s.Tokens, s.MicroUSD) > MaxSpent) {
+		return fmt.Errorf("store: commit of session %s spends %+v with %d events", c.Session, *s, len(c.Events))
+	}
 	if c.Checkpoint != nil && c.Last() == 0 {
 		return fmt.Errorf("store: checkpoint of session %s before its first event", c.Session)
 	}

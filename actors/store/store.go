@@ -50,6 +50,9 @@ type Commit struct {
 	Spec  []byte
 	// Turns are inserted or replaced by id.
 	Turns []Turn
+	// Spend is added to the sums of the session's owner. The commit must have events,
+	// or a repeat of it would add twice.
+	Spend *Spend
 	// Checkpoint is kept with the sequence number of the commit's last event.
 	Checkpoint []byte
 	// Key makes the commit's request safe to repeat.
@@ -140,6 +143,21 @@ type Key struct {
 	Answer []byte
 }
 
+// Spend is what turns that ended on a day used. A day is the number of one of UTC,
+// counted from 1970.
+// No sum of an owner's day goes above MaxSpent.
+type Spend struct{ Day, Tokens, MicroUSD int64 }
+
+// MaxSpent bounds a sum, so that sums of sums do not overflow.
+const MaxSpent = 1_000_000_000_000_000
+
+// Spent is what an owner's turns ever used; of sessions that were removed, too.
+// Day is not set.
+type Spent struct {
+	Owner string
+	Spend
+}
+
 // Checkpoint is a fold state as of Seq.
 type Checkpoint struct {
 	Seq  int64
@@ -223,6 +241,10 @@ type Store interface {
 	Records(ctx context.Context, kind, owner string, p spec.Page) (list []*Record, more bool, err error)
 	// DeleteRecord removes one, durably. ErrNotFound when there is none.
 	DeleteRecord(ctx context.Context, kind, owner string, id event.ID) error
+
+	// Spent sums what was ever spent by owner, and what all spent on day. It reads one
+	// row for each owner and day with a turn.
+	Spent(ctx context.Context, day int64) (owners []Spent, today Spend, err error)
 
 	// NextNumber is one more than the highest Turn.Number ever stored.
 	NextNumber(ctx context.Context) (int64, error)

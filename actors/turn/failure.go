@@ -41,6 +41,8 @@ func (t *Turn) judged(v *agent.Verdict) (event.Outcome, *event.Failure) {
 		return event.Completed, nil
 	case v.Outcome == 0 && v.Failure == nil:
 		return event.Completed, nil
+	case v.Failure != nil && v.Failure.Code == event.BudgetReached:
+		return event.Failed, t.stoppedByItself(v)
 	}
 	return event.Failed, orElse(v.Failure, event.CLICrashed, t.name()+" said that the turn failed and gave no reason")
 }

@@ -185,8 +185,12 @@ func (t *Turn) close(exit string) {
 	t.closeCalls()
 	end := &event.End{FirstByte: t.firstByte, Exit: exit}
 	var text string
+	end.Usage = t.used
 	if v := t.verdict; v != nil {
-		end.Usage, end.Carry, text = v.Usage, v.Carry, v.Text
+		if v.Usage != nil {
+			end.Usage = v.Usage
+		}
+		end.Carry, text = v.Carry, v.Text
 		end.Outcome, end.Failure = t.judged(v)
 	}
 	if d := t.decided; d != nil {

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/agenthost/agenthost/actors/agent"
+	"github.com/agenthost/agenthost/actors/budget"
 	"github.com/agenthost/agenthost/actors/event"
 )
 
@@ -35,6 +36,8 @@ type Config struct {
 	MaxItemBytes int
 	// Adapter names the CLI in messages for people.
 	Adapter string
+	// Budgets are what the turn may use, with what was used before it.
+	Budgets budget.Bounds
 }
 
 type state uint8
@@ -62,6 +65,8 @@ type Turn struct {
 	decided *decision
 	// verdict is the newest tentative or final one.
 	verdict *agent.Verdict
+	// used is what the CLI told so far, nil when it did not.
+	used *event.Usage
 
 	active    int64 // time of the last output
 	firstByte int64
@@ -164,8 +169,12 @@ func (t *Turn) facts(facts []agent.Fact) {
 			return
 		}
 		f := &facts[i]
-		if f.Kind == agent.FactVerdict {
+		switch f.Kind {
+		case agent.FactVerdict:
 			t.take(f.Verdict)
+			continue
+		case agent.FactUsage:
+			t.spend(f.Usage)
 			continue
 		}
 		t.items.take(f)

@@ -11,6 +11,7 @@ import (
 var kinds = map[agent.FactKind]string{
 	agent.FactSession: "session", agent.FactStart: "start", agent.FactText: "text", agent.FactReasoning: "reasoning",
 	agent.FactOutput: "output", agent.FactDone: "done", agent.FactNotice: "notice", agent.FactUnknown: "unknown", agent.FactVerdict: "verdict",
+	agent.FactUsage: "usage",
 }
 
 var types = map[event.ItemType]string{
@@ -40,7 +41,14 @@ func Format(f agent.Fact) string {
 	if f.Verdict != nil {
 		verdict(&b, f.Verdict)
 	}
+	if f.Usage != nil {
+		fmt.Fprintf(&b, " %s", counts(f.Usage))
+	}
 	return b.String()
+}
+
+func counts(u *event.Usage) string {
+	return fmt.Sprintf("%d/%d/%d/%d/%d", u.Input, u.Cached, u.CacheWrite, u.Output, u.Reasoning)
 }
 
 func quote(s string) string {
@@ -85,7 +93,7 @@ func verdict(b *strings.Builder, v *agent.Verdict) {
 		}
 	}
 	if u := v.Usage; u != nil {
-		fmt.Fprintf(b, " usage=%d/%d/%d/%d/%d", u.Input, u.Cached, u.CacheWrite, u.Output, u.Reasoning)
+		fmt.Fprintf(b, " usage=%s", counts(u))
 		if u.MicroUSD != 0 {
 			fmt.Fprintf(b, " micro_usd=%d", u.MicroUSD)
 		}

@@ -25,6 +25,8 @@ type messageLine struct {
 		ID      jsonl.Str      `json:"id"`
 		Model   jsonl.Word     `json:"model"`
 		Content []contentBlock `json:"content"`
+
+		Usage json.RawMessage `json:"usage"`
 	} `json:"message"`
 	Parent    jsonl.Word      `json:"parent_tool_use_id"`
 	Error     jsonl.Str       `json:"error"`
@@ -61,6 +63,10 @@ func (p *Parser) assistant(obj []byte, out *agent.Batch) (known bool) {
 	l, ok := blocks(obj)
 	if !ok {
 		return false
+	}
+	if string(l.Message.Model) != "<synthetic>" {
+		p.tally.begin(string(l.Parent), string(l.Message.ID), readUsage(l.Message.Usage))
+		p.tally.tell(out)
 	}
 	if len(l.Parent) > 0 {
 		return p.theirs(l, out)

@@ -40,6 +40,7 @@ func (*Adapter) Capabilities() agent.Capabilities {
 	return agent.Capabilities{
 		Resume: true, TextDeltas: true, MCP: true, Instructions: true, BaseURL: true, MaxTurns: true, Budget: true, Schema: true, Reasoning: true, Functions: true,
 		Subagents:   true,
+		Usage:       true,
 		Permissions: []spec.Permissions{spec.ReadOnly, spec.WorkspaceWrite, spec.FullAccess, spec.Ask},
 	}
 }

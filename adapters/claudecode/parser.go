@@ -37,6 +37,7 @@ type Parser struct {
 	apiError *apiError
 	resetsAt int64
 	verdict  bool
+	tally    tally
 }
 
 // apiError is what the CLI said about the provider's refusal.
@@ -81,8 +82,10 @@ type streamEvent struct {
 		Type jsonl.Word `json:"type"`
 	} `json:"content_block"`
 	Message struct {
-		ID jsonl.Str `json:"id"`
+		ID    jsonl.Str       `json:"id"`
+		Usage json.RawMessage `json:"usage"`
 	} `json:"message"`
+	Usage json.RawMessage `json:"usage"`
 }
 
 // Feed reads one line.
@@ -127,8 +130,17 @@ func (p *Parser) Feed(raw []byte, out *agent.Batch) {
 	}
 }
 
-// stream takes a frame of the provider's stream. A subagent's are not told.
+// stream takes a frame of the provider's stream. A subagent's are not told, but
+// what they use counts.
 func (p *Parser) stream(raw []byte, out *agent.Batch) {
+	switch e := &p.hot.Event; string(e.Type) {
+	case "message_start":
+		p.tally.begin(string(p.hot.Parent), string(e.Message.ID), readUsage(e.Message.Usage))
+		p.tally.tell(out)
+	case "message_delta":
+		p.tally.more(string(p.hot.Parent), readUsage(e.Usage))
+		p.tally.tell(out)
+	}
 	if len(p.hot.Parent) > 0 {
 		return
 	}

@@ -36,6 +36,12 @@ func (p *Parser) result(obj []byte, out *agent.Batch) bool {
 	}
 	p.flush(out)
 	v := &agent.Verdict{Outcome: event.Completed, Usage: p.spentBy(&l)}
+	if own := p.tally.sum; own != nil && (v.Usage == nil || own.Total() > v.Usage.Total()) {
+		// The line leaves out what subagents used, what came before an earlier result,
+		// and the last response of a run that ended at a limit.
+		counted := *own
+		v.Usage = &counted
+	}
 	if spent, ok := microUSD(l.Cost); ok {
 		if v.Usage != nil {
 			v.Usage.MicroUSD = spent

@@ -39,7 +39,7 @@ func (*Adapter) Binary() string { return "codex" }
 // and no limit on the inner loop.
 func (*Adapter) Capabilities() agent.Capabilities {
 	return agent.Capabilities{
-		Resume: true, MCP: true, Instructions: true, BaseURL: true, Schema: true, Images: true, Reasoning: true, Functions: true, Subagents: true,
+		Resume: true, MCP: true, Instructions: true, BaseURL: true, Schema: true, Images: true, Reasoning: true, Functions: true, Subagents: true, Usage: true,
 		Permissions: []spec.Permissions{spec.ReadOnly, spec.WorkspaceWrite, spec.FullAccess},
 		Confined:    true,
 	}

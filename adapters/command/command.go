@@ -50,6 +50,7 @@ func (a *Adapter) Capabilities() agent.Capabilities {
 		TextDeltas:   slices.Contains([]string{formatText, formatClaude, formatCursor}, a.cfg.Output.Format) || a.cfg.JSONL.Text != "",
 		Instructions: true,
 		BaseURL:      a.cfg.LLMEnv.BaseURL != "",
+		Usage:        a.cfg.Output.Format == formatCodex || a.cfg.Output.Format == formatClaude || a.cfg.JSONL.Usage != "",
 		Permissions:  []spec.Permissions{spec.WorkspaceWrite, spec.FullAccess},
 	}
 }

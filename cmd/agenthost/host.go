@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/agenthost/agenthost/actors"
+	"github.com/agenthost/agenthost/actors/budget"
 	"github.com/agenthost/agenthost/actors/store"
 	"github.com/agenthost/agenthost/actors/store/memory"
 	"github.com/agenthost/agenthost/actors/store/sqlite"
@@ -46,6 +47,7 @@ func options(cfg *config.Config, log *slog.Logger, stateDir string, runtimes []a
 			MaxFileBytes:        int64(cfg.MaxFileBytes),
 			MinAvailableMemory:  max(uint64(l.MinAvailableMemory), 1), // 0 would be the default, not off
 			MaxArtifactBytes:    int64(cfg.MaxArtifactBytes),
+			Budgets:             budgets(&l),
 		}),
 	}
 	for _, t := range cfg.Auth.Tokens {
@@ -105,3 +107,14 @@ func openEphemeral(dir string) (store.Store, error) {
 
 // Close gives the directory back.
 func (e *ephemeral) Close() error { return errors.Join(e.Store.Close(), e.lock.Close()) }
+
+// budgets are the configured ones; 0 is none.
+func budgets(l *config.Limits) budget.Caps {
+	amount := func(tokens int, usd float64) budget.Amount {
+		return budget.Amount{Tokens: int64(tokens), MicroUSD: budget.MicroUSD(usd)}
+	}
+	return budget.Caps{
+		Turn: amount(l.MaxTurnTokens, l.MaxTurnUSD), Session: amount(l.MaxSessionTokens, l.MaxSessionUSD),
+		Principal: amount(l.MaxPrincipalTokens, l.MaxPrincipalUSD), Day: amount(l.MaxDayTokens, l.MaxDayUSD),
+	}
+}

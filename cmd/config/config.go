@@ -93,6 +93,14 @@ type Limits struct {
 	MinFreeDisk         Size          `yaml:"min_free_disk" help:"free disk below which no input is accepted"`
 	MinAvailableMemory  Size          `yaml:"min_available_memory" help:"available memory below which no further turn starts"`
 	DrainTimeout        time.Duration `yaml:"drain_timeout" help:"time that running turns get at a stop"`
+	MaxTurnTokens       int           `yaml:"max_turn_tokens" help:"tokens of one turn; 0 is no bound"`
+	MaxTurnUSD          float64       `yaml:"max_turn_usd" help:"dollars of one turn, where the CLI tells its cost; 0 is no bound"`
+	MaxSessionTokens    int           `yaml:"max_session_tokens" help:"tokens of one session; 0 is no bound"`
+	MaxSessionUSD       float64       `yaml:"max_session_usd" help:"dollars of one session; 0 is no bound"`
+	MaxPrincipalTokens  int           `yaml:"max_principal_tokens" help:"tokens of one principal, ever; 0 is no bound"`
+	MaxPrincipalUSD     float64       `yaml:"max_principal_usd" help:"dollars of one principal, ever; 0 is no bound"`
+	MaxDayTokens        int           `yaml:"max_day_tokens" help:"tokens of the whole host in a day of UTC; 0 is no bound"`
+	MaxDayUSD           float64       `yaml:"max_day_usd" help:"dollars of the whole host in a day of UTC; 0 is no bound"`
 }
 
 // Stream is about event streams.
@@ -218,6 +226,10 @@ type DefinitionLimits struct {
 	IdleTimeout  time.Duration `yaml:"idle_timeout"`
 	MaxTurns     int           `yaml:"max_turns"`
 	MaxBudgetUSD float64       `yaml:"max_budget_usd"`
+	MaxTokens    int           `yaml:"max_tokens"`
+	// The two bound a session of the agent, the others a turn.
+	MaxSessionTokens int     `yaml:"max_session_tokens"`
+	MaxSessionUSD    float64 `yaml:"max_session_usd"`
 }
 
 // Statement is one statement of the policy.

@@ -124,7 +124,8 @@ func TestFullFile(t *testing.T) {
 		t.Errorf("top: %+v", c)
 	}
 	want := Limits{7, 8, 9, 64, 10, 720 * time.Hour, time.Second, 2 * time.Minute, 3 * time.Second, 10 * time.Minute, 4 * time.Millisecond, 5 * time.Minute,
-		6 * time.Second, 7 * time.Second, 1 << 20, 65536, 2 << 30, 8 << 10, 11, 128 << 10, 0, 0, 1 << 40, 0}
+		6 * time.Second, 7 * time.Second, 1 << 20, 65536, 2 << 30, 8 << 10, 11, 128 << 10, 0, 0, 1 << 40, 0,
+		100, 0.25, 200, 0.5, 300, 1.5, 400, 2.75}
 	if l != want {
 		t.Errorf("limits\n got %+v\nwant %+v", l, want)
 	}
@@ -150,7 +151,8 @@ func TestFullFile(t *testing.T) {
 	}
 	a := agents[0]
 	if a.Adapter != "claude-code" || a.Instructions != "You are a careful reviewer." || a.SecretEnv["NPM_TOKEN"] != "MY_NPM" ||
-		a.MCP["docs"].Headers["Authorization"] != "Bearer ${DOCS_TOKEN}" || a.Permissions != spec.ReadOnly || a.Limits.MaxUSD != 5.5 || a.Limits.TurnTimeout != 15*time.Minute {
+		a.MCP["docs"].Headers["Authorization"] != "Bearer ${DOCS_TOKEN}" || a.Permissions != spec.ReadOnly || a.Limits.MaxUSD != 5.5 ||
+		a.Limits.MaxTokens != 11 || a.Limits.SessionTokens != 12 || a.Limits.SessionUSD != 13.5 || a.Limits.TurnTimeout != 15*time.Minute {
 		t.Errorf("agent: %+v", a)
 	}
 }

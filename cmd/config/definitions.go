@@ -39,7 +39,10 @@ func (l *loader) define(d *Definition, at string, taken map[string]bool, wrong b
 	a := spec.Agent{
 		Name: d.Name, Model: d.Model, Instructions: d.Instructions,
 		Env: d.Env, Permissions: spec.Permissions(d.Permissions), Workspace: l.directory(at, d.Workspace.Path),
-		Limits: spec.Limits{TurnTimeout: d.Limits.TurnTimeout, IdleTimeout: d.Limits.IdleTimeout, MaxTurns: d.Limits.MaxTurns, MaxUSD: d.Limits.MaxBudgetUSD},
+		Limits: spec.Limits{
+			TurnTimeout: d.Limits.TurnTimeout, IdleTimeout: d.Limits.IdleTimeout, MaxTurns: d.Limits.MaxTurns, MaxUSD: d.Limits.MaxBudgetUSD,
+			MaxTokens: int64(d.Limits.MaxTokens), SessionTokens: int64(d.Limits.MaxSessionTokens), SessionUSD: d.Limits.MaxSessionUSD,
+		},
 	}
 	a.Adapter = l.runtimeOf(d.Runtime, wrong)
 	if a.Model == "" {

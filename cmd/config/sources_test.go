@@ -46,6 +46,8 @@ func TestEveryScalarHasAFlagAndAVariable(t *testing.T) {
 			return "90s"
 		case s.field.value.Type() == sizeType:
 			return "1MiB"
+		case s.field.value.CanFloat():
+			return "0.5"
 		case s.field.value.CanInt():
 			return "64"
 		}

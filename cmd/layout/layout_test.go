@@ -31,7 +31,8 @@ var rooms = []room{
 	{"actors/agent", []string{"actors/event", "actors/spec"}},
 	{"actors/policy", []string{"actors/event", "actors/spec"}},
 	{"actors/queue", []string{"actors/event", "actors/spec"}},
-	{"actors/turn", []string{"actors/event", "actors/spec", "actors/agent"}},
+	{"actors/budget", []string{"actors/event", "actors/spec"}},
+	{"actors/turn", []string{"actors/event", "actors/spec", "actors/agent", "actors/budget"}},
 	{"actors/fold", []string{"actors/event", "actors/spec", "actors/fold"}},
 	{"actors/redact", []string{"actors/event", "actors/spec"}},
 	{"actors/store", []string{"actors/event", "actors/spec", "actors/store"}},
@@ -47,7 +48,7 @@ var rooms = []room{
 }
 
 // pure rooms do no I/O: no packages of the standard library that could.
-var pure = []string{"actors/event", "actors/spec", "actors/agent", "actors/policy", "actors/queue", "actors/turn", "actors/fold"}
+var pure = []string{"actors/event", "actors/spec", "actors/agent", "actors/policy", "actors/queue", "actors/budget", "actors/turn", "actors/fold"}
 
 var impure = []string{"os", "os/exec", "os/signal", "net", "net/http", "syscall", "log"}
 

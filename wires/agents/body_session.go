@@ -40,7 +40,7 @@ type cacheBody struct {
 }
 
 type spendBody struct {
-	Limit any `json:"limit" as:"null" doc:"this host keeps no budget"`
+	Limit *int64 `json:"limit" doc:"US cents; null is no limit"`
 }
 
 // Variants implements openapi.Variants.
@@ -115,6 +115,7 @@ type cancelEventBody struct {
 // Closed implements openapi.Closed.
 func (updateBody) Closed()     {}
 func (cacheBody) Closed()      {}
+func (spendBody) Closed()      {}
 func (noneBody) Closed()       {}
 func (selfHostedBody) Closed() {}
 func (hostedBody) Closed()     {}
@@ -124,6 +125,7 @@ var (
 	sessionFields    = openapi.Names(sessionBody{})
 	updateFields     = openapi.Names(updateBody{})
 	cacheFields      = openapi.Names(cacheBody{})
+	spendFields      = openapi.Names(spendBody{})
 	noneFields       = openapi.Names(noneBody{})
 	selfHostedFields = openapi.Names(selfHostedBody{})
 	hostedFields     = openapi.Names(hostedBody{})

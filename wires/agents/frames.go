@@ -121,6 +121,7 @@ func streamed() map[string]any {
 		"agent.session.in_progress":                       sessionFrame{},
 		"agent.session.idle":                              sessionFrame{},
 		"agent.session.requires_action":                   sessionFrame{},
+		"agent.session.budget_reached":                    sessionFrame{},
 		"agent.session.turn.created":                      turnFrame{},
 		"agent.session.turn.in_progress":                  turnFrame{},
 		"agent.session.turn.completed":                    turnEndFrame{},

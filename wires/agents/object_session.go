@@ -18,10 +18,17 @@ type sessionWire struct {
 	Metadata        map[string]string  `json:"metadata"`
 	Object          string             `json:"object" enum:"agent.session"`
 	RequiredActions []any              `json:"required_actions"`
-	Status          string             `json:"status" enum:"idle,in_progress,requires_action"`
+	SpendControl    *spendObject       `json:"spend_control,omitempty"`
+	Status          string             `json:"status" enum:"idle,in_progress,requires_action,budget_reached"`
 	Usage           *usageObject       `json:"usage"`
 	VaultIDs        []string           `json:"vault_ids"`
 	extras
+}
+
+// spendObject is there for a caller that asked for it. Both numbers are US cents.
+type spendObject struct {
+	Consumed *int64 `json:"consumed"`
+	Limit    *int64 `json:"limit"`
 }
 
 // extras are settings of a session that mean nothing to the engine and are given
@@ -87,11 +94,35 @@ func sessionObject(s *fold.Session) *sessionWire {
 		LastActiveAt: seconds(s.LastActive), Metadata: filled(set.Metadata), Object: "agent.session",
 		RequiredActions: requiredActions(s), Status: "idle", Usage: usage(s.Usage), VaultIDs: []string{}, extras: readExtras(set.Extra),
 	}
-	if s.Open > 0 {
+	switch {
+	case s.Held != nil && set.SpendControl.Asked:
+		o.Status = "budget_reached"
+	case s.Open > 0 && s.Held == nil:
 		o.Status = "in_progress"
 	}
 	if len(s.Required) > 0 {
 		o.Status = "requires_action"
+	}
+	if set.SpendControl.Asked {
+		o.SpendControl = spendControl(s, &set.SpendControl)
+	}
+	return o
+}
+
+// spendControl tells what is used in whole cents; null when the CLI did not tell
+// what its work cost.
+func spendControl(s *fold.Session, c *spec.SpendControl) *spendObject {
+	const cent = 10_000 // in millionths of a dollar
+	o := &spendObject{}
+	if c.Limit > 0 {
+		o.Limit = &c.Limit
+	}
+	switch u := s.Usage; {
+	case s.Turns == 0, u != nil && u.Total() == 0:
+		o.Consumed = new(int64)
+	case u != nil && u.MicroUSD > 0:
+		cents := u.MicroUSD / cent
+		o.Consumed = &cents
 	}
 	return o
 }

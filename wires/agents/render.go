@@ -87,6 +87,8 @@ func (r *renderer) render(ev *event.Event, v *fold.View) {
 		r.subagent("agent.session.subagent.closed", v)
 	case event.TurnEnded:
 		r.ended(ev, v)
+	case event.BudgetHit:
+		r.budget(ev, v)
 	case event.SessionDeleted, event.NativeSession, event.Notice, event.Unknown, event.TurnForgotten,
 		event.Skipped, event.TurnResumed:
 		// kept in the journal, not on this wire
@@ -196,6 +198,24 @@ func (r *renderer) subagent(kind string, v *fold.View) {
 	r.open(kind)
 	r.object("subagent", subagentObject(&v.Session, v.Subagent))
 	r.close()
+}
+
+// budget tells a caller that keeps a budget of the session that it is used up. To
+// others the session is idle, as nothing runs.
+func (r *renderer) budget(ev *event.Event, v *fold.View) {
+	b, ok := ev.Body.(*event.Budget)
+	if !ok || v == nil {
+		return
+	}
+	asked := v.Session.Settings != nil && v.Session.Settings.SpendControl.Asked
+	switch {
+	case b.Lifted && v.Session.Open > 0:
+		r.sessionFrame("agent.session.in_progress", v)
+	case b.Lifted || !asked:
+		r.sessionFrame("agent.session.idle", v)
+	default:
+		r.sessionFrame("agent.session.budget_reached", v)
+	}
 }
 
 func (r *renderer) sessionFrame(kind string, v *fold.View) {

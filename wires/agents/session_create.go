@@ -61,6 +61,7 @@ func (w *Wire) readSession(f *fields) (n *spec.NewSession, in *said, stream bool
 	set(&stream, read[bool](f, "stream"))
 	x, _ := readExtraFields(f, extras{})
 	n.Extra = x.raw()
+	set(&n.SpendControl, readSpendControl(f))
 	if ids := f.list("vault_ids"); len(ids) > 0 {
 		f.fail(event.Unsupported, "vault_ids", "this host has no vaults; leave vault_ids empty")
 	}

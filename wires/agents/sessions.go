@@ -39,6 +39,7 @@ func (w *Wire) UpdateSession(c *call.Call) {
 		raw := x.raw()
 		u.Extra = &raw
 	}
+	u.SpendControl = readSpendControl(f)
 	if a := f.object("agent"); a != nil {
 		a.only(updatedAgentFields...)
 		d := readDefinition(a)
@@ -182,8 +183,30 @@ func readExtraFields(f *fields, x extras) (_ extras, changed bool) {
 			f.fail(event.Unsupported, "review", "this host does not review what an agent does; its permissions say what it may")
 		}
 	}
-	if o := f.object("spend_control"); o != nil && o.given("limit") {
-		o.fail(event.Unsupported, "limit", "this host does not keep a budget for a session, so it does not promise one")
-	}
 	return x, changed
+}
+
+// maxSpendCents is a hundred million dollars.
+const maxSpendCents = 10_000_000_000
+
+// readSpendControl reads a caller's budget; nil when it says nothing of it. null is
+// no budget, an object without a limit one that is only told.
+func readSpendControl(f *fields) *spec.SpendControl {
+	if !f.has("spend_control") {
+		return nil
+	}
+	s := new(spec.SpendControl)
+	o := f.object("spend_control")
+	if o == nil {
+		return s
+	}
+	o.only(spendFields...)
+	s.Asked = true
+	if o.given("limit") {
+		set(&s.Limit, read[int64](o, "limit"))
+		if s.Limit < 1 || s.Limit > maxSpendCents {
+			o.invalid("limit", "must be US cents from 1 to %d, or null for no limit", int64(maxSpendCents))
+		}
+	}
+	return s
 }

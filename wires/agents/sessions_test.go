@@ -98,7 +98,8 @@ func TestSessionFieldsThatAreRefusedAreNamed(t *testing.T) {
 		{`{"agent":{"model":"codex"},"stream":"yes"}`, "invalid_request", "stream", "true or false"},
 		{`{"agent":{"model":"codex"},"vault_ids":["vault_1"]}`, "agents.unsupported", "vault_ids", "vaults"},
 		{`{"agent":{"model":"codex"},"review":"auto_review"}`, "agents.unsupported", "review", ""},
-		{`{"agent":{"model":"codex"},"spend_control":{"limit":5}}`, "agents.unsupported", "spend_control.limit", "budget"},
+		{`{"agent":{"model":"codex"},"spend_control":{"limit":0}}`, "invalid_request", "spend_control.limit", "US cents"},
+		{`{"agent":{"model":"codex"},"spend_control":{"cap":5}}`, "invalid_request", "spend_control.cap", "not a field"},
 		{`{"agent":{"model":"codex"},"metadata":{"a":[]}}`, "invalid_request", "metadata", ""},
 	} {
 		if says := s.do("POST", "/agents/sessions", c.body).refused(400, c.code, c.param); !strings.Contains(says, c.says) {

@@ -180,6 +180,33 @@ func (s *story) end(turn event.ID, end event.End) {
 	s.add(event.Event{Kind: event.TurnEnded, Turn: turn, Body: &end})
 }
 
+// control updates the session to a budget of the caller in cents.
+func (s *story) control(cents int64) {
+	set := *s.state.Settings()
+	set.SpendControl = spec.SpendControl{Asked: true, Limit: cents}
+	b, err := stdjson.Marshal(&set)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.add(event.Event{Kind: event.SessionUpdated, Body: &event.Settings{JSON: b}})
+}
+
+// stopped ends a turn at a budget that then holds the session.
+func (s *story) stopped(turn event.ID, b *event.Budget) {
+	usage := tokens()
+	usage.MicroUSD = 12_345
+	s.add(event.Event{Kind: event.TurnEnded, Turn: turn, Body: &event.End{
+		Outcome: event.Failed, Failure: event.Fail(event.BudgetReached, "the budget is used up"), Usage: usage,
+	}})
+	s.add(event.Event{Kind: event.BudgetHit, Body: b})
+}
+
+func (s *story) lifted() {
+	b := *s.state.Session().Held
+	b.Lifted = true
+	s.add(event.Event{Kind: event.BudgetHit, Body: &b})
+}
+
 func tokens() *event.Usage { return &event.Usage{Input: 120, Cached: 100, Output: 30, Reasoning: 10} }
 
 // stories are the turns that the wire has to tell.
@@ -354,6 +381,29 @@ var stories = map[string]func(*story){
 		s.end(turn, event.End{Outcome: event.Completed})
 		s.add(event.Event{Kind: event.SessionDeleted})
 	},
+	"budget_of_the_caller": func(s *story) {
+		s.control(1)
+		first := s.accept(1, "One.")
+		s.start(first)
+		second := s.accept(2, "Two.")
+		s.say(event.Commentary, "I was ab")
+		s.stopped(first, &event.Budget{Name: "spend_control.limit", Scope: event.SessionScope, Money: true, Limit: 10_000, Used: 12_345})
+		s.control(3)
+		s.lifted()
+		s.start(second)
+		s.say(event.FinalAnswer, "2")
+		s.end(second, event.End{Outcome: event.Completed, Usage: tokens()})
+	},
+	"budget_of_the_host": func(s *story) {
+		first := s.accept(1, "One.")
+		s.start(first)
+		second := s.accept(2, "Two.")
+		s.stopped(first, &event.Budget{Name: "limits.max_day_tokens", Scope: event.DayScope, Limit: 100, Used: 150})
+		s.lifted()
+		s.start(second)
+		s.say(event.FinalAnswer, "2")
+		s.end(second, event.End{Outcome: event.Completed, Usage: tokens()})
+	},
 	"several_messages": func(s *story) {
 		s.start(s.accept(1, "First.", "Second.", "Third."))
 		s.say(event.FinalAnswer, "All three.")
@@ -423,6 +473,7 @@ func checkOrder(t testing.TB, frames []frame) {
 	items := map[string]*item{}
 	subagents := map[string]string{} // id -> the last word about it
 	status := "idle"
+	budget := false // the newest turn ended at one
 	fail := func(f frame, format string, a ...any) {
 		t.Errorf("%s: %s\n  %s", f.str("event_id"), fmt.Sprintf(format, a...), f.Raw)
 	}
@@ -434,12 +485,12 @@ func checkOrder(t testing.TB, frames []frame) {
 		short := strings.TrimPrefix(f.Kind, "agent.session.")
 		if s := f.object("session"); s != nil {
 			status, _ = s["status"].(string)
-			if want := map[string]string{"created": "idle", "in_progress": "in_progress", "idle": "idle", "requires_action": "requires_action"}[short]; status != want {
+			if want := map[string]string{"created": "idle", "in_progress": "in_progress", "idle": "idle", "requires_action": "requires_action", "budget_reached": "budget_reached"}[short]; status != want {
 				fail(f, "session status %q, want %q", status, want)
 			}
-			if short == "idle" {
+			if short == "idle" || short == "budget_reached" { // held turns stay queued
 				for id, st := range turns {
-					if st == "queued" || st == "in_progress" {
+					if st == "queued" && !budget || st == "in_progress" {
 						fail(f, "idle while %s is %s", id, st)
 					}
 				}
@@ -480,6 +531,9 @@ func checkOrder(t testing.TB, frames []frame) {
 				fail(f, "turn created while the session is %s", status)
 			}
 			turns[turn] = is
+			if e, _ := tu["error"].(map[string]any); is != "queued" {
+				budget = e["code"] == "session_budget_exceeded"
+			}
 			continue
 		}
 		if turns[turn] == "" {

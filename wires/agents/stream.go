@@ -25,7 +25,7 @@ type source struct {
 	stream call.Stream
 	after  int64 // events up to here are not sent
 	stop   stopRule
-	idle   bool // the last word sent about the session was idle
+	idle   bool // the last word sent about the session was that nothing goes on
 
 	ahead *fold.Batch // read while seeking
 	skip  int         // bytes of the first event's frames that the reader has
@@ -147,9 +147,13 @@ func (s *source) Next() (frames []byte, wake <-chan struct{}, done bool, err err
 		case event.TurnEnded:
 			end, ok := ev.Body.(*event.End)
 			s.idle = ok && end.Idle
-			if s.idle && s.stop == atIdle {
-				to, done = i+1, true
-			}
+		case event.BudgetHit:
+			v := b.View(i)
+			budget, ok := ev.Body.(*event.Budget)
+			s.idle = ok && v != nil && (!budget.Lifted || v.Session.Open == 0)
+		}
+		if s.idle && s.stop == atIdle {
+			to, done = i+1, true
 		}
 	}
 	start := s.skip

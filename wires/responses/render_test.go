@@ -279,6 +279,7 @@ func TestEveryEventHasAsManyFramesAsSteps(t *testing.T) {
 	h.add(event.Event{Kind: event.Skipped, Seq: 1000})
 	h.add(event.Event{Kind: event.ItemsPosted, Turn: event.ID{7}, Body: &event.Input{Items: []*event.Item{{ID: event.ItemID(event.ID{7}, 0), Type: event.Foreign}}}})
 	h.add(event.Event{Kind: event.ItemRemoved, Turn: event.ID{7}, Item: event.ItemID(event.ID{7}, 0)})
+	h.add(event.Event{Kind: event.BudgetHit, Body: &event.Budget{Name: "limits.max_day_usd", Scope: event.DayScope, Money: true, Limit: 1, Used: 1}})
 	h.add(event.Event{Kind: event.SessionDeleted})
 	check(h)
 	for _, k := range event.Kinds() {

@@ -19,6 +19,7 @@ type data struct {
 	turns    map[event.ID]*store.Turn
 	keys     map[keyName]*store.Key
 	records  map[recordName]*record
+	spent    map[spentOn]store.Spend
 	made     int64 // counts sessions and records ever made, to break ties
 	number   int64
 	crashed  bool
@@ -59,6 +60,7 @@ func newData() *data {
 	return &data{
 		sessions: map[event.ID]*session{}, turns: map[event.ID]*store.Turn{},
 		keys: map[keyName]*store.Key{}, records: map[recordName]*record{},
+		spent: map[spentOn]store.Spend{},
 	}
 }
 
@@ -98,6 +100,9 @@ func (d *data) apply(c *store.Commit) error {
 	}
 	if c.Checkpoint != nil {
 		s.checkpoint(store.Checkpoint{Seq: c.Last(), Body: bytes.Clone(c.Checkpoint)})
+	}
+	if c.Spend != nil {
+		d.spend(s.Owner, c.Spend)
 	}
 	d.putKey(c.Key)
 	return nil

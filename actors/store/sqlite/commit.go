@@ -159,6 +159,11 @@ func (c *commit) apply(w *writer) error {
 			return err
 		}
 	}
+	if c.Spend != nil {
+		if err := w.spend(c.entry.owner, c.Spend); err != nil {
+			return err
+		}
+	}
 	return w.putKey(c.Key)
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // Format is the version of the file that this program writes.
-const Format = 2
+const Format = 3
 
 // applicationID marks the file as ours ("AGHS").
 const applicationID = 0x41474853
@@ -53,6 +53,12 @@ ALTER TABLE session ADD COLUMN reserved INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE session ADD COLUMN era INTEGER NOT NULL DEFAULT 0;
 INSERT INTO meta SELECT 'clean', NOT EXISTS (SELECT 1 FROM session);
 INSERT INTO meta VALUES ('boot', 0), ('era', 0);
+`,
+	// What turns of older programs used is not in it.
+	2: `
+CREATE TABLE spend(owner TEXT NOT NULL, day INTEGER NOT NULL, tokens INTEGER NOT NULL, micro_usd INTEGER NOT NULL,
+  PRIMARY KEY(owner, day)) WITHOUT ROWID;
+CREATE INDEX spend_day ON spend(day);
 `,
 }
 

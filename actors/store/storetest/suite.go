@@ -45,6 +45,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store, reopen, crash func(t
 		{"MarkStaysAhead", markStaysAhead},
 		{"CrashMakesUncertain", crashMakesUncertain},
 		{"RemoveIsComplete", removeIsComplete},
+		{"SpendIsSummed", spendIsSummed},
 		{"Records", records},
 		{"RecordPages", recordPages},
 		{"EverythingSurvivesReopen", everythingSurvivesReopen},

@@ -247,7 +247,11 @@ func TestSessionsAndAdmission(t *testing.T) {
 		number := 0
 		for range rapid.IntRange(0, 120).Draw(rt, "steps") {
 			s := rapid.IntRange(0, sessions-1).Draw(rt, "session")
-			switch rapid.IntRange(0, 4).Draw(rt, "what") {
+			switch rapid.IntRange(0, 6).Draw(rt, "what") {
+			case 5:
+				w.carry(s, w.sessions[s].Hold())
+			case 6:
+				w.carry(s, w.sessions[s].Release())
 			case 0:
 				number++
 				w.accepted = append(w.accepted, number)
@@ -271,6 +275,7 @@ func TestSessionsAndAdmission(t *testing.T) {
 		}
 		for range 10 * (number + 1) {
 			for s := range sessions {
+				w.carry(s, w.sessions[s].Release())
 				w.admit(s)
 				w.deliver(s)
 				w.finish(s)
@@ -307,6 +312,9 @@ func (w *pair) carry(s int, effects []SessionEffect) {
 		if !ok {
 			w.up[s] = append(w.up[s], e)
 			continue
+		}
+		if w.sessions[s].Held() {
+			w.bad = "a held session starts a turn"
 		}
 		for _, other := range w.running {
 			if other == s {

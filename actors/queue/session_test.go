@@ -35,7 +35,26 @@ func TestSession(t *testing.T) {
 	shut := func(want ...SessionEffect) step {
 		return step{"close", func(q *Session) []SessionEffect { return q.Close() }, want}
 	}
+	hold := func(want ...SessionEffect) step {
+		return step{"hold", func(q *Session) []SessionEffect { return q.Hold() }, want}
+	}
+	release := func(want ...SessionEffect) step {
+		return step{"release", func(q *Session) []SessionEffect { return q.Release() }, want}
+	}
 	for name, steps := range map[string][]step{
+		"a held session asks for nothing until it is released": {
+			accept(a, 1, Ask{a, 1}), granted(a, Start{a}), accept(b, 2), hold(), done(a), accept(c, 3), hold(), release(Ask{b, 2}), release(),
+			granted(b, Start{b}), done(b, Ask{c, 3}),
+		},
+		"the grant of a turn that is held meanwhile is returned, and asked for again": {
+			accept(a, 1, Ask{a, 1}), hold(Withdraw{a}), granted(a, Return{a}), release(Ask{a, 1}), granted(a, Start{a}),
+		},
+		"what is held can be dropped": {
+			accept(a, 1, Ask{a, 1}), accept(b, 2), hold(Withdraw{a}), drop(a), release(Ask{b, 2}),
+		},
+		"a release does not open a closed session": {
+			accept(a, 1, Ask{a, 1}), hold(Withdraw{a}), shut(), release(),
+		},
 		"one at a time, in order": {
 			accept(a, 1, Ask{a, 1}), accept(b, 2), granted(a, Start{a}), accept(c, 3),
 			done(a, Ask{b, 2}), granted(b, Start{b}), done(b, Ask{c, 3}), granted(c, Start{c}), done(c),
@@ -136,11 +155,19 @@ func TestSessionAgainstAList(t *testing.T) {
 		q := NewSession(0)
 		var list []event.ID
 		var running, asked event.ID
+		held := false
 		next := 1
 		for range rapid.IntRange(1, 80).Draw(rt, "steps") {
 			var got []SessionEffect
 			turn := id(rapid.IntRange(1, next).Draw(rt, "turn"))
-			switch rapid.IntRange(0, 3).Draw(rt, "what") {
+			switch rapid.IntRange(0, 5).Draw(rt, "what") {
+			case 4:
+				if got, held = q.Hold(), true; !asked.IsZero() {
+					expect(rt, &got, Withdraw{asked})
+					asked = event.ID{}
+				}
+			case 5:
+				got, held = q.Release(), false
 			case 0:
 				list = append(list, id(next))
 				got = q.Accept(id(next), int64(next))
@@ -172,7 +199,7 @@ func TestSessionAgainstAList(t *testing.T) {
 					expect(rt, &got, Withdraw{turn})
 				}
 			}
-			if running.IsZero() && asked.IsZero() && len(list) > 0 {
+			if !held && running.IsZero() && asked.IsZero() && len(list) > 0 {
 				asked = list[0]
 				ask, ok := first(got).(Ask)
 				if !ok || ask.Turn != asked || id(int(ask.Number)) != asked {
@@ -183,7 +210,7 @@ func TestSessionAgainstAList(t *testing.T) {
 			if len(got) > 0 {
 				rt.Fatalf("unexpected %v", got)
 			}
-			if fmt.Sprint(q.Turns()) != fmt.Sprint(list) || q.Waiting() != len(list) || q.Idle() != (len(list) == 0 && running.IsZero()) {
+			if q.Held() != held || fmt.Sprint(q.Turns()) != fmt.Sprint(list) || q.Waiting() != len(list) || q.Idle() != (len(list) == 0 && running.IsZero()) {
 				rt.Fatalf("waiting %v, want %v", q.Turns(), list)
 			}
 			for i := range list {

@@ -112,6 +112,12 @@ func configure(t *testing.T, c *Config, words []string) {
 			c.Adapter = value
 		case "exit_is_verdict":
 			c.ExitIsVerdict = true
+		case "tokens": // of the session, with what was used before the turn
+			limit, used, _ := strings.Cut(value, "/")
+			c.Budgets = append(c.Budgets, event.Budget{Name: "limits.max_session_tokens", Scope: event.SessionScope, Limit: number(t, limit), Used: number(t, used)})
+		case "micro_usd":
+			limit, used, _ := strings.Cut(value, "/")
+			c.Budgets = append(c.Budgets, event.Budget{Name: "limits.max_day_usd", Scope: event.DayScope, Money: true, Limit: number(t, limit), Used: number(t, used)})
 		default:
 			t.Fatalf("config %q", w)
 		}
@@ -227,6 +233,8 @@ func fact(t *testing.T, w []string) agent.Fact {
 		return agent.Fact{Kind: agent.FactUnknown, Text: arg(1)}
 	case "verdict":
 		return agent.Fact{Kind: agent.FactVerdict, Verdict: verdict(t, w[1:])}
+	case "used":
+		return agent.Fact{Kind: agent.FactUsage, Usage: &event.Usage{Input: number(t, arg(1))}}
 	}
 	t.Fatalf("fact %q", w)
 	return agent.Fact{}
@@ -299,6 +307,8 @@ func verdict(t *testing.T, words []string) *agent.Verdict {
 			v.Text = value
 		case "usage":
 			v.Usage = &event.Usage{Input: number(t, value), Output: 1}
+		case "cost":
+			v.Usage.MicroUSD = number(t, value)
 		case "carry":
 			v.Carry = []byte(value)
 		default:

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/agenthost/agenthost/actors/agent"
+	"github.com/agenthost/agenthost/actors/budget"
 	"github.com/agenthost/agenthost/actors/event"
 	"pgregory.net/rapid"
 )
@@ -108,8 +109,12 @@ func drawConfig(rt *rapid.T) Config {
 	limit := func(name string) time.Duration {
 		return time.Duration(rapid.IntRange(0, 3).Draw(rt, name)) * 400 * time.Millisecond
 	}
+	var budgets budget.Bounds
+	if rapid.Bool().Draw(rt, "budget") {
+		budgets = budget.Bounds{{Name: "b", Scope: event.TurnScope, Limit: rapid.Int64Range(1, 5).Draw(rt, "tokens")}}
+	}
 	return Config{
-		Turn: event.ID{1, 2, 3}, FirstOutput: uint32(rapid.IntRange(0, 3).Draw(rt, "first")),
+		Budgets: budgets, Turn: event.ID{1, 2, 3}, FirstOutput: uint32(rapid.IntRange(0, 3).Draw(rt, "first")),
 		ExitIsVerdict: rapid.Bool().Draw(rt, "exit_is_verdict"),
 		TurnTimeout:   limit("turn"), IdleTimeout: limit("idle"), SettleQuiet: limit("quiet"), Linger: limit("linger"),
 		MaxItemBytes: rapid.SampledFrom([]int{0, 1, 5, 12}).Draw(rt, "max"),
@@ -153,7 +158,7 @@ func drawFacts(rt *rapid.T) []agent.Fact {
 	out := make([]agent.Fact, rapid.IntRange(0, 6).Draw(rt, "facts"))
 	for i := range out {
 		f := agent.Fact{
-			Kind: agent.FactKind(rapid.IntRange(1, 9).Draw(rt, "kind")),
+			Kind: agent.FactKind(rapid.IntRange(1, 10).Draw(rt, "kind")),
 			Key:  pick(rt, "", "a", "b", "c", "d", "e"), Text: text(rt),
 		}
 		if rapid.IntRange(0, 3).Draw(rt, "of a subagent") == 0 {
@@ -172,6 +177,9 @@ func drawFacts(rt *rapid.T) []agent.Fact {
 			if rapid.Bool().Draw(rt, "failure") {
 				f.Verdict.Failure = event.Fail(event.RateLimited, "later")
 			}
+		}
+		if f.Kind == agent.FactUsage && rapid.IntRange(0, 9).Draw(rt, "with usage") > 0 {
+			f.Usage = &event.Usage{Input: rapid.Int64Range(-1, 5).Draw(rt, "used")}
 		}
 		out[i] = f
 	}

@@ -16,7 +16,8 @@
 //     make a turn run twice;
 //   - a slot is returned when the turn's process is gone, whatever happened;
 //   - after a restart, started turns are failed and queued ones run in the order
-//     of acceptance.
+//     of acceptance;
+//   - what a budget holds is not started before it is lifted.
 //
 // The judge sees every commit that landed, every process and every
 // acknowledgement, and holds: an acknowledged input is never lost and runs at

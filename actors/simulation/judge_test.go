@@ -93,6 +93,9 @@ func (j *judge) event(session event.ID, g *journal, ev *event.Event) {
 			t = &turnFact{}
 			j.turns[ev.Turn] = t
 		}
+		if g.state.Session().Held != nil {
+			j.fail("turn %s is accepted while a budget holds session %s", ev.Turn, session)
+		}
 		g.order = append(g.order, ev.Turn)
 		t.session, t.number, t.ordinal = session, ev.Body.(*event.Input).Number, int64(len(g.order))
 		return
@@ -104,6 +107,8 @@ func (j *judge) event(session event.ID, g *journal, ev *event.Event) {
 		j.fail("%s of turn %s after its end", ev.Kind, ev.Turn)
 	case ev.Kind == event.TurnStarted:
 		switch {
+		case g.state.Session().Held != nil:
+			j.fail("turn %s started while a budget holds session %s", ev.Turn, session)
 		case t.started:
 			j.fail("turn %s started twice", ev.Turn)
 		case !g.running.IsZero():

@@ -2,11 +2,11 @@ package simulation
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 	"time"
 
+	"github.com/agenthost/agenthost/actors/budget"
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/fold"
 	"github.com/agenthost/agenthost/actors/queue"
@@ -83,8 +83,11 @@ func (s *session) reset() {
 func (w *world) open() {
 	s := w.newSession(w.id())
 	s.host, s.epoch = w.host, 1
-	raw, err := json.Marshal(&spec.Session{ID: s.id, Owner: "sim", Created: w.now, Agent: spec.Agent{Adapter: "sim"}})
-	w.must(err)
+	set := &spec.Session{ID: s.id, Owner: "sim", Created: w.now, Agent: spec.Agent{Adapter: "sim"}}
+	if w.chance(2) {
+		set.Agent.Limits.SessionTokens = int64(1 + w.rng.IntN(40))
+	}
+	raw := w.settings(set)
 	g := s.group()
 	g.create = &store.NewSession{Owner: "sim", Created: w.now}
 	s.add(g, event.Event{Kind: event.SessionCreated, Body: &event.Settings{JSON: raw}})
@@ -122,6 +125,9 @@ func (s *session) load(lost event.Code) {
 	}
 	s.host, s.epoch = rec.Host, rec.Epoch
 	s.state = s.w.judge.read(s.id, rec.Head, true)
+	if s.state.Session().Held != nil && !s.w.faults.heldStarts {
+		s.effects(s.fifo.Hold())
+	}
 	g := s.group()
 	var queued []*fold.Turn
 	for _, t := range s.state.OpenTurns() {
@@ -145,6 +151,8 @@ func (s *session) receive(m any) {
 	case post:
 		s.post(m)
 		s.flush()
+	case raise:
+		s.raise(m)
 	case cancel:
 		if t, _, ok := s.fifo.CancelTarget(); ok {
 			s.w.counts["cancels"]++
@@ -177,7 +185,7 @@ func (s *session) receive(m any) {
 }
 
 func (s *session) post(m post) {
-	if s.broken || s.deleting || s.fifo.Full(m.n+s.staged) {
+	if s.broken || s.deleting || s.fifo.Full(m.n+s.staged) || s.budgets().Reached(budget.Amount{}) != nil {
 		s.w.counts["posts refused"]++
 		return
 	}
@@ -260,8 +268,10 @@ func (s *session) took(m turnEvents) {
 	}
 	g := s.group()
 	for _, ev := range m.events {
-		s.add(g, ev)
-		if ev.Kind == event.TurnEnded {
+		if ev.Kind != event.TurnEnded {
+			s.add(g, ev)
+		} else {
+			s.ended(g, ev)
 			s.record(g, m.turn, store.TurnEnded, s.state.Session().Head)
 			if s.w.faults.doneEarly {
 				defer func() { s.effects(s.fifo.Done(m.turn)) }()
@@ -283,7 +293,7 @@ func (s *session) settle(g *group, t *fold.Turn, end *event.End) {
 			s.add(g, event.Event{Kind: event.ItemDone, Turn: t.ID, Item: it.ID, Body: &cut})
 		}
 	}
-	s.add(g, event.Event{Kind: event.TurnEnded, Turn: t.ID, Body: end})
+	s.ended(g, event.Event{Kind: event.TurnEnded, Turn: t.ID, Body: end})
 	s.record(g, t.ID, store.TurnEnded, s.state.Session().Head)
 }
 

@@ -70,6 +70,7 @@ func TestJudgeNoticesBrokenRules(t *testing.T) {
 		"queued turns run newest first":          {reorder: true},
 		"the next turn starts before the sweep":  {doneEarly: true},
 		"events of a turn that ended are stored": {lateEvents: true},
+		"held turns are started":                 {heldStarts: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

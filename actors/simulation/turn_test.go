@@ -39,6 +39,7 @@ func (w *world) newTurn(s *session, id event.ID) *turnActor {
 	t.core = turn.New(turn.Config{
 		Turn: id, FirstOutput: 1, Adapter: "sim", MaxItemBytes: 64, ExitIsVerdict: w.chance(8),
 		TurnTimeout: 20 * time.Second, IdleTimeout: 3 * time.Second, SettleQuiet: 300 * time.Millisecond, Linger: time.Second,
+		Budgets: s.budgets(),
 	})
 	w.turns = append(w.turns, t)
 	w.judge.running(s.id, id)
@@ -249,7 +250,7 @@ var (
 	keys  = []string{"a", "b", "c"}
 	kinds = []agent.FactKind{
 		agent.FactText, agent.FactText, agent.FactText, agent.FactReasoning, agent.FactOutput, agent.FactStart,
-		agent.FactDone, agent.FactDone, agent.FactNotice, agent.FactSession,
+		agent.FactDone, agent.FactDone, agent.FactNotice, agent.FactSession, agent.FactUsage,
 	}
 )
 
@@ -258,6 +259,10 @@ func (p *process) facts(n int) []agent.Fact {
 	for i := range out {
 		f := &out[i]
 		f.Kind, f.Key, f.Text = kinds[p.w.rng.IntN(len(kinds))], keys[p.w.rng.IntN(len(keys))], "some text, "
+		if f.Kind == agent.FactUsage {
+			*f = agent.Fact{Kind: agent.FactUsage, Usage: &event.Usage{Input: int64(p.w.rng.IntN(9))}}
+			continue
+		}
 		if f.Kind == agent.FactStart || f.Kind == agent.FactDone {
 			f.Item = &event.Item{Type: event.ItemType(1 + p.w.rng.IntN(7)), Command: "ls", Output: "a", Text: "some text, and more"}
 		}

@@ -25,6 +25,7 @@ type faults struct {
 	reorder      bool // after a restart queued turns run newest first
 	doneEarly    bool // the session goes on while the old process is there
 	lateEvents   bool // what a settled CLI says is journalled
+	heldStarts   bool // what a budget holds is started all the same
 }
 
 const (
@@ -255,7 +256,7 @@ func (w *world) work() bool {
 // settle runs without clients until nothing is left to do.
 func (w *world) settle() {
 	w.store.Refuse(nil)
-	for n := 0; w.judge.verdict == nil && (w.work() || w.draining); n++ {
+	for n := 0; w.judge.verdict == nil && (w.work() || w.draining || w.letGo()); n++ {
 		w.drained()
 		if n > 1_000_000 {
 			w.judge.fail("no rest after a million steps")
@@ -342,6 +343,8 @@ func (w *world) ask() {
 		w.send(client, s.actor, remove{})
 	case n < 25:
 		w.send(client, s.actor, cancel{})
+	case n < 35:
+		w.send(client, s.actor, raise{int64(w.rng.IntN(200))})
 	case !w.draining:
 		w.send(client, s.actor, post{n: 1 + w.rng.IntN(3), thenCancel: w.chance(10)})
 	}

@@ -18,6 +18,7 @@
 //	[[big: BYTES]]             answer with that many bytes
 //	[[slow: MS]]               wait before each piece, the whole turn long
 //	[[wait: MS]]               wait once, before the next thing
+//	[[use: INPUT OUTPUT]]      each response of the turn counts that many tokens
 //	[[error: KIND]]            fail: see Fault; [[error: KIND N]] the first N times
 //
 // Without a directive that answers, the mind answers by itself: it quotes what

@@ -64,6 +64,17 @@ func TestSubagentsGetTheirDirectivesWhole(t *testing.T) {
 	}
 }
 
+func TestUseHoldsForTheWholeTurn(t *testing.T) {
+	t.Parallel()
+	talk := []mind.Message{user("[[shell: true]] [[use: 4000 600]]")}
+	for range 2 {
+		if m := mind.Next(talk); m.Use != (mind.Use{Input: 4000, Output: 600}) {
+			t.Errorf("%+v", m)
+		}
+		talk = append(talk, tool("x"))
+	}
+}
+
 func TestFaultsComeBehindTheCallsBeforeThem(t *testing.T) {
 	t.Parallel()
 	talk := []mind.Message{user("[[shell: true]] [[error: 500 2]]")}

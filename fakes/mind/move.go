@@ -19,7 +19,12 @@ type Move struct {
 	Say string
 	// Call is a tool call; without one the turn ends here.
 	Call *Call
+	// Use is how many tokens the response counts; zero numbers are the provider's.
+	Use Use
 }
+
+// Use is tokens of one response.
+type Use struct{ Input, Output int }
 
 // CallKind says which of a CLI's tools is meant. The set is closed.
 type CallKind uint8
@@ -98,6 +103,10 @@ func play(list []Directive, done int) (m Move, answered bool) {
 	for _, d := range list {
 		if d.Name == "slow" {
 			m.Slow = millis(d.Arg)
+		}
+		if d.Name == "use" {
+			input, output, _ := strings.Cut(d.Arg, " ")
+			m.Use = Use{Input: number(input), Output: number(output)}
 		}
 	}
 	for _, d := range list {

@@ -48,9 +48,9 @@ func (chat) read(body []byte) (*question, error) {
 	return q, nil
 }
 
-func chatUsage() object {
+func chatUsage(a *answer) object {
 	return object{
-		"prompt_tokens": InputTokens, "completion_tokens": OutputTokens, "total_tokens": InputTokens + OutputTokens,
+		"prompt_tokens": a.input(), "completion_tokens": a.output(), "total_tokens": a.input() + a.output(),
 		"prompt_tokens_details":     object{"cached_tokens": CachedTokens},
 		"completion_tokens_details": object{"reasoning_tokens": ReasoningTokens},
 	}
@@ -83,7 +83,7 @@ func (chat) whole(a *answer) any {
 	return object{
 		"id": a.id("chatcmpl"), "object": "chat.completion", "created": 1_700_000_000, "model": a.Model,
 		"choices": []any{object{"index": 0, "message": message, "finish_reason": finishReason(a)}},
-		"usage":   chatUsage(),
+		"usage":   chatUsage(a),
 	}
 }
 
@@ -111,7 +111,7 @@ func (chat) stream(e *events, a *answer) {
 	}
 	e.send("", delta(object{}, finishReason(a)))
 	if a.Usage {
-		e.send("", chunk([]any{}, chatUsage()))
+		e.send("", chunk([]any{}, chatUsage(a)))
 	}
 	e.raw("", []byte("[DONE]"))
 }

@@ -58,10 +58,10 @@ func (q *question) results(raw jsoniter.RawMessage) {
 	}
 }
 
-func messagesUsage() object {
+func messagesUsage(a *answer) object {
 	return object{
-		"input_tokens": InputTokens - CachedTokens, "cache_creation_input_tokens": 0,
-		"cache_read_input_tokens": CachedTokens, "output_tokens": OutputTokens,
+		"input_tokens": max(0, a.input()-CachedTokens), "cache_creation_input_tokens": 0,
+		"cache_read_input_tokens": CachedTokens, "output_tokens": a.output(),
 	}
 }
 
@@ -109,12 +109,12 @@ func (messages) whole(a *answer) any {
 	}
 	return object{
 		"id": a.id("msg"), "type": "message", "role": "assistant", "model": a.Model, "content": content,
-		"stop_reason": stopReason(a), "stop_sequence": nil, "usage": messagesUsage(),
+		"stop_reason": stopReason(a), "stop_sequence": nil, "usage": messagesUsage(a),
 	}
 }
 
 func (messages) stream(e *events, a *answer) {
-	usage := messagesUsage()
+	usage := messagesUsage(a)
 	usage["output_tokens"] = 1
 	e.send("message_start", object{"type": "message_start", "message": object{
 		"id": a.id("msg"), "type": "message", "role": "assistant", "model": a.Model, "content": []any{},
@@ -145,7 +145,7 @@ func (messages) stream(e *events, a *answer) {
 	}
 	e.send("message_delta", object{
 		"type": "message_delta", "delta": object{"stop_reason": stopReason(a), "stop_sequence": nil},
-		"usage": object{"output_tokens": OutputTokens},
+		"usage": object{"output_tokens": a.output()},
 	})
 	e.send("message_stop", object{"type": "message_stop"})
 }

@@ -162,9 +162,9 @@ func (w responses) object(a *answer, status string, output []any) object {
 	}
 	if status != "in_progress" {
 		o["usage"] = object{
-			"input_tokens": InputTokens, "input_tokens_details": object{"cached_tokens": CachedTokens},
-			"output_tokens": OutputTokens, "output_tokens_details": object{"reasoning_tokens": ReasoningTokens},
-			"total_tokens": InputTokens + OutputTokens,
+			"input_tokens": a.input(), "input_tokens_details": object{"cached_tokens": CachedTokens},
+			"output_tokens": a.output(), "output_tokens_details": object{"reasoning_tokens": ReasoningTokens},
+			"total_tokens": a.input() + a.output(),
 		}
 	}
 	return o

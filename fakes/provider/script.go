@@ -23,10 +23,21 @@ type Script struct {
 // Usage of every response, so that totals can be asserted: one response counts
 // InputTokens, CachedTokens of them read from a cache, and OutputTokens,
 // ReasoningTokens of them reasoning. The Messages wire counts the cached ones
-// beside the input.
+// beside the input. A move that says so counts other numbers.
 const (
 	InputTokens     = 120
 	CachedTokens    = 20
 	OutputTokens    = 30
 	ReasoningTokens = 10
 )
+
+// input and output are the tokens that an answer counts.
+func (a *answer) input() int  { return orElse(a.Move.Use.Input, InputTokens) }
+func (a *answer) output() int { return orElse(a.Move.Use.Output, OutputTokens) }
+
+func orElse(n, other int) int {
+	if n == 0 {
+		return other
+	}
+	return n
+}

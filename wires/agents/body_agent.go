@@ -35,12 +35,14 @@ type inlineAgentBody struct {
 	Runtime      string           `json:"runtime"`
 }
 
-// updatedAgentBody is what can be changed of a session's agent.
+// updatedAgentBody is what can be changed of a session's agent. Instructions are not
+// in the SDKs' type; this host changes them as well.
 type updatedAgentBody struct {
-	Model       string        `json:"model"`
-	Reasoning   reasoningBody `json:"reasoning"`
-	ServiceTier string        `json:"service_tier" enum:"auto,default,flex,priority,fast,ultrafast"`
-	Tools       []any         `json:"tools"`
+	Model        string        `json:"model"`
+	Instructions string        `json:"instructions"`
+	Reasoning    reasoningBody `json:"reasoning"`
+	ServiceTier  string        `json:"service_tier" enum:"auto,default,flex,priority,fast,ultrafast"`
+	Tools        []any         `json:"tools"`
 }
 
 // callerTools are the values of a tool.

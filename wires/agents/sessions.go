@@ -43,7 +43,7 @@ func (w *Wire) UpdateSession(c *call.Call) {
 	if a := f.object("agent"); a != nil {
 		a.only(updatedAgentFields...)
 		d := readDefinition(a)
-		u.Model, u.Reasoning, u.ServiceTier = d.model, d.reasoning, d.tier
+		u.Model, u.Instructions, u.Reasoning, u.ServiceTier = d.model, d.instructions, d.reasoning, d.tier
 		if d.tools != nil {
 			u.Tools, u.Functions = &d.tools.list, &d.tools.functions
 		}

@@ -112,7 +112,7 @@ func TestSessionFieldsThatAreRefusedAreNamed(t *testing.T) {
 	id := s.do("POST", "/agents/sessions", `{"agent":{"model":"codex"}}`).is("AgentSession").str("id")
 	for _, c := range []struct{ body, param string }{
 		{`{"metdata":{}}`, "metdata"},
-		{`{"agent":{"instructions":"x"}}`, "agent.instructions"},
+		{`{"agent":{"name":"x"}}`, "agent.name"},
 		{`{"agent":{"model":"claude-code"}}`, "agent.model"},
 		{`{"input":"x"}`, "input"},
 	} {

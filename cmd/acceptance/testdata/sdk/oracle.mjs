@@ -360,7 +360,16 @@ await run({
     const a = await agents.create({ model: 'codex' });
     const team = `a b ${tag}`;
     const mine = [];
-    for (let i = 0; i < 3; i++) mine.push((await sessions.create({ environment: NONE, agent_id: a.id, input: 'x', metadata: { team } })).id);
+    for (let i = 0; i < 3; i++) mine.push((await sessions.create({ environment: NONE, agent_id: a.id, input: 'x', metadata: { team, odd: String(i % 2) } })).id);
+    const other = (await sessions.create({ environment: NONE, agent: { model: 'codex' }, input: 'x', metadata: { team, odd: '0' } })).id;
+    const even = { metadata: { team, odd: '0' } };
+    for (const limit of [1, 2, 20]) {
+      eq((await all(sessions.list({ ...even, order: 'asc', limit }))).map((s) => s.id), [mine[0], mine[2], other]);
+      eq((await all(sessions.list({ ...even, agent_id: a.id, limit }))).map((s) => s.id), [mine[2], mine[0]]);
+      eq((await all(sessions.list({ ...even, order: 'asc', after: mine[0], limit }))).map((s) => s.id), [mine[2], other]);
+    }
+    eq((await all(sessions.list({ agent_id: a.id, metadata: { odd: '2' } }))).length, 0);
+    await sessions.delete(other);
     eq(
       (await all(sessions.list({ agent_id: a.id, limit: 2, order: 'asc' }))).map((s) => whole(s, 'AgentSession').id),
       mine,

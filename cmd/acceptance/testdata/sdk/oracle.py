@@ -458,7 +458,15 @@ def items_and_turns():
 def sessions_list_update_delete():
     a = agents.create(model="codex")
     team = f"a b {os.getpid()}"
-    mine = [sessions.create(environment=NONE, agent_id=a.id, input="x", metadata={"team": team}).id for _ in range(3)]
+    mine = [sessions.create(environment=NONE, agent_id=a.id, input="x", metadata={"team": team, "odd": str(i % 2)}).id for i in range(3)]
+    other = sessions.create(environment=NONE, agent={"model": "codex"}, input="x", metadata={"team": team, "odd": "0"}).id
+    both = {"metadata[team]": team, "metadata[odd]": "0"}
+    for limit in (1, 2, 20):
+        eq([s.id for s in strict.beta.agents.sessions.list(order="asc", limit=limit, extra_query=both)], [mine[0], mine[2], other])
+        eq([s.id for s in strict.beta.agents.sessions.list(agent_id=a.id, limit=limit, extra_query=both)], [mine[2], mine[0]])
+        eq([s.id for s in sessions.list(order="asc", limit=limit, after=mine[0], extra_query=both)], [mine[2], other])
+    eq([s.id for s in sessions.list(agent_id=a.id, extra_query={"metadata[odd]": "2"})], [])
+    strict.beta.agents.sessions.delete(other)
     eq([whole(s).id for s in strict.beta.agents.sessions.list(agent_id=a.id, limit=2, order="asc")], mine)
     if "metadata" in inspect.signature(sessions.list).parameters:
         eq([s.id for s in sessions.list(metadata={"team": team}, limit=2)], mine[::-1])

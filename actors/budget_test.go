@@ -16,7 +16,9 @@ import (
 )
 
 // use is a prompt whose CLI answers and tells what it used.
-func use(tokens, microUSD string) string { return "echo hi; echo '#cost " + tokens + " " + microUSD + "'" }
+func use(tokens, microUSD string) string {
+	return "echo hi; echo '#cost " + tokens + " " + microUSD + "'"
+}
 
 func capped(c budget.Caps) actors.Limits {
 	l := quick()

@@ -7,7 +7,8 @@
 // methods; they turn a call into a message and a bounded wait. Inside, each
 // session, turn and subprocess is an actor:
 //
-//	supervisor            admission (actors/queue), registry of sessions
+//	supervisor            admission (actors/queue), registry of sessions, what
+//	│                     principals and the day have used (actors/budget)
 //	├─ session            FIFO (actors/queue), fold, journal, subscriptions
 //	│   └─ turn           actors/turn.Step and its effects
 //	│       └─ process    pid, pipes, kill ladder

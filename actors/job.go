@@ -124,7 +124,7 @@ func (h *Host) prepare(_ context.Context, ses *fold.Session, t *fold.Turn, bound
 	req := h.request(r, ses, t)
 	if caps := r.Adapter.Capabilities(); caps.Budget {
 		if b, left := bounds.MoneyLeft(); b != nil {
-			req.Limits.MaxUSD = float64(left) / 1e6
+			req.Limits.MaxUSD = float64(max(left, 1)) / 1e6 // 0 would be no limit
 		}
 	}
 	err = h.asked(r, "locate", func() (err error) {

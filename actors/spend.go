@@ -27,9 +27,10 @@ func (s *session) reached(now *event.Usage) *event.Budget {
 	return s.host.held.Load().Of(ses.Owner)
 }
 
-// verdict is the BudgetHit that is due when others are open and now is used as
-// well; nil when none is.
-func (s *session) verdict(now *event.Usage, others, again bool) *event.Budget {
+// due is the BudgetHit that has to be told once now is used as well; nil when none
+// does. others says that further turns are open, again that a held session says so
+// once more.
+func (s *session) due(now *event.Usage, others, again bool) *event.Budget {
 	held := s.state.Session().Held
 	b := s.reached(now)
 	if b != nil && b.Scope != event.SessionScope && !others {
@@ -50,7 +51,7 @@ func (s *session) verdict(now *event.Usage, others, again bool) *event.Budget {
 // session says it again with each end, as one that is not held says that it is
 // idle.
 func (s *session) afterEnd(now *event.Usage) *event.Budget {
-	return s.verdict(now, s.state.Session().Open > 1, true)
+	return s.due(now, s.state.Session().Open > 1, true)
 }
 
 // weigh folds into g what has changed about the session's budgets. While a turn
@@ -59,14 +60,14 @@ func (s *session) weigh(g *group) {
 	if s.runs() {
 		return
 	}
-	if b := s.verdict(nil, s.state.Session().Open > 0, false); b != nil {
+	if b := s.due(nil, s.state.Session().Open > 0, false); b != nil {
 		s.hit(g, b)
 	}
 }
 
 // reckon is weigh with a commit of its own, if there is something to say.
 func (s *session) reckon(c actor.Context) {
-	if s.runs() || s.verdict(nil, s.state.Session().Open > 0, false) == nil {
+	if s.runs() || s.due(nil, s.state.Session().Open > 0, false) == nil {
 		return
 	}
 	s.weigh(s.group(nil))

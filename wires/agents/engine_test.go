@@ -76,7 +76,7 @@ func (e *fakeEngine) CreateSession(_ context.Context, owner string, n *spec.NewS
 	e.news = append(e.news, n)
 	set := &spec.Session{
 		ID: fixedID(0x5e, byte(len(e.sessions)+1)), Owner: owner, Created: storyStart,
-		Agent: n.Agent, Environment: n.Environment, Metadata: n.Metadata, Extra: n.Extra,
+		Agent: n.Agent, Environment: n.Environment, Metadata: n.Metadata, Extra: n.Extra, SpendControl: n.SpendControl,
 	}
 	set.Environment.ID = fixedID(0xe5, 1)
 	if set.Agent.ID.IsZero() {
@@ -140,6 +140,9 @@ func (e *fakeEngine) UpdateSession(_ context.Context, owner string, id event.ID,
 	}
 	if u.Extra != nil {
 		set.Extra = *u.Extra
+	}
+	if u.SpendControl != nil {
+		set.SpendControl = *u.SpendControl
 	}
 	if u.Model != nil {
 		set.Agent.Model = *u.Model

@@ -319,3 +319,38 @@ func TestIdempotencyKeyIsHandedOn(t *testing.T) {
 		t.Errorf("%d posts", len(s.engine.posts))
 	}
 }
+
+// A caller's budget ends the streams that wait for the session to be idle.
+func TestStreamsEndWhenABudgetHoldsTheSession(t *testing.T) {
+	t.Parallel()
+	s := serve(t, Options{})
+	l := s.tail("POST", "/agents/sessions", `{"agent":{"model":"codex"},"stream":true,"input":"Hello","spend_control":{"limit":1}}`)
+	l.until("agent.session.turn.created")
+	st := s.engine.last()
+	turn := st.told()[0].ID
+	second := st.accept(9, "And then?")
+	st.start(turn)
+	st.stopped(turn, &event.Budget{Name: "spend_control.limit", Scope: event.SessionScope, Money: true, Limit: 10_000, Used: 12_345})
+	frames := l.until("")
+	if last := frames[len(frames)-1]; last.Kind != "agent.session.budget_reached" {
+		t.Errorf("the stream of a new session ended with %s", last.Raw)
+	}
+	path := "/agents/sessions/" + frames[0].object("session")["id"].(string)
+	if got := s.do("GET", path, "").is("AgentSession"); got.str("status") != "budget_reached" {
+		t.Errorf("session %s", got.Raw)
+	}
+	resting := s.tail("GET", path+"/events?after=0&close_on_idle=true", "").until("")
+	if last := resting[len(resting)-1]; last.Kind != "agent.session.budget_reached" {
+		t.Errorf("a stream to the idle ended with %s", last.Raw)
+	}
+	st.control(100)
+	st.lifted()
+	l = s.tail("GET", path+"/events?after=0&close_on_idle=true", "")
+	st.start(second)
+	st.end(second, event.End{Outcome: event.Completed})
+	frames = l.until("")
+	if last := frames[len(frames)-1]; last.Kind != "agent.session.idle" {
+		t.Errorf("a stream over the lift ended with %s", last.Raw)
+	}
+	checkOrder(t, frames)
+}

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/fold"
+	"github.com/agenthost/agenthost/actors/spec"
 )
 
 func TestSessionIsCreatedWithDefaultsReadChangedAndDeleted(t *testing.T) {
@@ -307,4 +309,33 @@ func TestTurnsAndItemsAreListedAndRead(t *testing.T) {
 	if got := s.do("GET", base, "").is("AgentSession"); got.str("status") != "idle" || got.Body["usage"] == nil {
 		t.Errorf("session %s", got.Raw)
 	}
+}
+
+// The object shows a budget to the caller that set one, and only while it is set.
+func TestSpendControlIsShownToWhoSetIt(t *testing.T) {
+	t.Parallel()
+	s := serve(t, Options{})
+	for body, want := range map[string]string{
+		``: ``, `,"spend_control":null`: ``,
+		`,"spend_control":{}`: `{"consumed":0,"limit":null}`, `,"spend_control":{"limit":null}`: `{"consumed":0,"limit":null}`,
+		`,"spend_control":{"limit":250}`: `{"consumed":0,"limit":250}`,
+	} {
+		got := s.do("POST", "/agents/sessions", `{"agent":{"model":"codex"}`+body+`}`).is("AgentSession")
+		if has := strings.Contains(string(got.Raw), `"spend_control"`); has != (want != "") || want != "" && !strings.Contains(string(got.Raw), `"spend_control":`+want) {
+			t.Errorf("%s gives %s, want %s", body, got.Raw, want)
+		}
+	}
+	used := func(turns int64, u *event.Usage, want string) {
+		t.Helper()
+		o := sessionObject(&fold.Session{Turns: turns, Usage: u, Settings: &spec.Session{SpendControl: spec.SpendControl{Asked: true, Limit: 7}}})
+		b, err := json.Marshal(o.SpendControl)
+		if err != nil || string(b) != `{"consumed":`+want+`,"limit":7}` {
+			t.Errorf("%d turns that used %+v: %s %v, want %s", turns, u, b, err, want)
+		}
+	}
+	used(0, nil, "0")
+	used(1, nil, "null")                                   // nobody told
+	used(1, &event.Usage{Input: 5}, "null")                // what it cost was not told
+	used(1, &event.Usage{Input: 5, MicroUSD: 19_999}, "1") // whole cents
+	used(2, &event.Usage{Input: 5, MicroUSD: 1_230_000_000}, "123000")
 }

@@ -69,7 +69,7 @@ func (p *Parser) result(obj []byte, out *agent.Batch) bool {
 
 // spentBy is the turn's usage up to a result: each result of a run counts only what
 // came since the one before it, which woken subagents cause. What subagents used is
-// in no result's count, only in the cost.
+// in no result's count, only in the cost; the tally has it.
 func (p *Parser) spentBy(l *resultLine) *event.Usage {
 	u := readUsage(l.Usage)
 	if u == nil || l.Index == nil {

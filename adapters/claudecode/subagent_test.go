@@ -106,8 +106,9 @@ func TestRecordedSubagents(t *testing.T) {
 	if send := resumed.Find(event.ToolCall); len(send) != 1 || send[0].Tool != "SendMessage" || send[0].Output != "went on" {
 		t.Errorf("its second call %q", told(resumed.Items))
 	}
-	// Three requests of the turn's own agent, told by two results.
-	if u := got.Verdict.Usage; u == nil || u.Input != 360 || u.Output != 90 {
+	// Three requests of the turn's own agent, told by two results, and four of its
+	// subagents, of whose output the CLI tells only the beginning.
+	if u := got.Verdict.Usage; u == nil || u.Input != 840 || u.Output != 94 {
 		t.Errorf("usage %+v", u)
 	}
 }

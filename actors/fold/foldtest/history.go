@@ -35,6 +35,7 @@ type History struct {
 	forget  []event.ID          // ended turns that are to be forgotten
 	notes   []event.ID          // whose item is not removed
 	noted   int
+	held    bool // by a budget
 }
 
 const start = 1_796_000_000_000
@@ -64,6 +65,9 @@ func (h *History) Settled() bool { return h.State.AtRest() }
 
 func (h *History) settle() {
 	for !h.running.IsZero() || len(h.queued) > 0 {
+		if h.held {
+			h.budget(true)
+		}
 		if h.running.IsZero() {
 			h.start()
 		}

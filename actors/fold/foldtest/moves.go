@@ -27,9 +27,9 @@ func hasQueued(h *History) bool { return len(h.queued) > 0 }
 
 // moves are all of them; one that is wanted more often stands here more often.
 var moves = []move{
-	{func(h *History) bool { return len(h.queued) < 3 && len(h.Turns) < 100 }, (*History).accept},
-	{func(h *History) bool { return !busy(h) && hasQueued(h) }, (*History).start},
-	{func(h *History) bool { return !busy(h) && hasQueued(h) }, (*History).start},
+	{func(h *History) bool { return !h.held && len(h.queued) < 3 && len(h.Turns) < 100 }, (*History).accept},
+	{func(h *History) bool { return !busy(h) && !h.held && hasQueued(h) }, (*History).start},
+	{func(h *History) bool { return !busy(h) && !h.held && hasQueued(h) }, (*History).start},
 	{hasQueued, (*History).cancelQueued},
 	{speaks, (*History).begin},
 	{speaks, (*History).begin},
@@ -53,6 +53,7 @@ var moves = []move{
 	{busy, (*History).end},
 	{any1, func(h *History) { h.set.Agent.Model = h.text("model"); h.settings(event.SessionUpdated) }},
 	{func(h *History) bool { return len(h.forget) > 0 }, (*History).forgotten},
+	{func(h *History) bool { return h.held }, func(h *History) { h.budget(true) }},
 	{func(h *History) bool { return h.noted < 2 }, (*History).note},
 	{func(h *History) bool { return len(h.notes) > 0 }, (*History).unnote},
 	{any1, func(h *History) {
@@ -87,6 +88,14 @@ func (h *History) accept() {
 	if in.Forget {
 		h.forget = append(h.forget, turn)
 	}
+}
+
+// budget holds the session at one of the host's, or lifts it.
+func (h *History) budget(lifted bool) {
+	h.held = !lifted
+	h.add(event.Event{Kind: event.BudgetHit, Body: &event.Budget{
+		Name: "limits.max_day_tokens", Scope: event.DayScope, Limit: 100, Used: rapid.Int64Range(100, 900).Draw(h.t, "used"), Lifted: lifted,
+	}})
 }
 
 // note posts an item without asking for a turn.
@@ -298,7 +307,7 @@ func (h *History) end() {
 	case event.Completed:
 		h.answer()
 	case event.Failed:
-		codes := []event.Code{event.CLICrashed, event.MaxOutputTokens, event.TurnLimit, event.RateLimited, event.ServerRestarted}
+		codes := []event.Code{event.CLICrashed, event.MaxOutputTokens, event.TurnLimit, event.RateLimited, event.ServerRestarted, event.BudgetReached}
 		e.Failure = event.Fail(rapid.SampledFrom(codes).Draw(h.t, "code"), h.text("message"))
 	case event.Cancelled:
 	}
@@ -308,6 +317,9 @@ func (h *History) end() {
 	turn := h.running
 	h.running = event.ID{}
 	h.ended(turn, e)
+	if e.Failure != nil && e.Failure.Code == event.BudgetReached {
+		h.budget(false)
+	}
 }
 
 // answer is the message that a completed turn ends with.

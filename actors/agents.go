@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -68,6 +69,14 @@ func (h *Host) saveAgent(ctx context.Context, owner string, a *spec.Agent, key *
 	}
 	own := *a
 	own.Owner, own.Saved = owner, true
+	if r, err := h.runtime(own.Adapter); err == nil {
+		if err := h.admit(ctx, r, cmp.Or(own.Permissions, r.Permissions), own.MCP); err != nil {
+			return err
+		}
+	}
+	if err := h.keepAgent(&own); err != nil {
+		return err
+	}
 	body, err := json.Marshal(&own)
 	if err != nil {
 		return event.Fail(event.InvalidRequest, "the agent cannot be stored: "+err.Error())
@@ -76,11 +85,17 @@ func (h *Host) saveAgent(ctx context.Context, owner string, a *spec.Agent, key *
 		return err
 	}
 	err = h.store.PutRecord(ctx, &store.Record{Kind: agentKind, ID: a.ID, Owner: owner, Name: a.Name, Created: a.Created, Body: body, Key: key})
+	if err != nil && own.Secrets != a.Secrets {
+		h.bag.Drop(own.Secrets)
+	}
 	if errors.Is(err, store.ErrExists) { // another principal's, which is none of this one's business
 		return event.Fail(event.AgentNotFound, "there is no such agent")
 	}
 	if err != nil {
 		return storeFailure(err)
+	}
+	if own.Secrets != a.Secrets {
+		h.bag.Retire(a.Secrets)
 	}
 	*a = own
 	return nil
@@ -241,5 +256,6 @@ func (h *Host) DeleteAgent(ctx context.Context, owner string, id event.ID) error
 	if err != nil {
 		return storeFailure(err)
 	}
+	h.bag.DropOwner(id)
 	return nil
 }

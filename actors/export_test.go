@@ -1,6 +1,8 @@
 package actors
 
 import (
+	"context"
+	"net/netip"
 	"strings"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -16,4 +18,12 @@ func CrashTurns(h *Host) {
 			}
 		}
 	}
+}
+
+// KeptValues is the number of bundles of header values in memory.
+func KeptValues(h *Host) int { return h.bag.Len() }
+
+// WithLookup replaces the resolver.
+func WithLookup(f func(ctx context.Context, host string) ([]netip.Addr, error)) Option {
+	return func(c *config) { c.lookup = f }
 }

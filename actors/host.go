@@ -15,6 +15,7 @@ import (
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/fold"
 	"github.com/agenthost/agenthost/actors/process"
+	"github.com/agenthost/agenthost/actors/secret"
 	"github.com/agenthost/agenthost/actors/store"
 	"github.com/agenthost/agenthost/actors/store/memory"
 	"github.com/asynkron/protoactor-go/actor"
@@ -34,6 +35,7 @@ type Host struct {
 	files     fileRoom
 	endpoint  *endpoint.Server
 	artifacts artifactRoom
+	bag       *secret.Bag // header values of callers' MCP servers
 
 	system     *actor.ActorSystem
 	root       *actor.RootContext
@@ -75,7 +77,7 @@ func New(opts ...Option) (*Host, error) {
 	}
 	c.fill()
 	h := &Host{
-		cfg: c, log: c.logger, id: event.NewID(),
+		cfg: c, log: c.logger, id: event.NewID(), bag: secret.NewBag(maxSecrets),
 		stopped: make(chan struct{}), quit: make(chan struct{}), gaugeEnd: make(chan struct{}),
 	}
 	h.store = h.cfg.store
@@ -257,6 +259,7 @@ func (h *Host) Guarantees() []string {
 // ended counts and logs a turn, one line each.
 func (h *Host) ended(v *fold.View) {
 	t := v.Turn
+	h.forgetValues(t)
 	attrs := []any{
 		"session", t.Session, "turn", t.ID, "adapter", t.Settings.Agent.Adapter, "outcome", t.End.Outcome.String(),
 		"queued_ms", max(0, t.Started-t.Created), "ran_ms", max(0, t.Ended-t.Started),

@@ -38,24 +38,29 @@ type job struct {
 
 // requestOf is what the adapter is asked, as far as it is known before anything
 // is made on disk.
-func (h *Host) requestOf(r *RuntimeConfig, s *spec.Session, in *spec.NewInput) *agent.Request {
-	req := h.baseRequest(r, s)
+func (h *Host) requestOf(r *RuntimeConfig, s *spec.Session, in *spec.NewInput) (req *agent.Request, err error) {
+	req = h.baseRequest(r, s)
+	var o *spec.Overrides
 	if in != nil {
-		req.Prompt = in.Prompt()
-		h.override(req, in.Overrides)
+		req.Prompt, o = in.Prompt(), in.Overrides
+		h.override(req, o)
 	}
-	return req
+	if req.MCP, err = h.servers(&s.Agent, o); err != nil && in == nil {
+		req.MCP, err = s.Agent.MCP, nil // nothing runs yet, so no value is needed
+	}
+	return req, err
 }
 
 // request is what the adapter is asked for a stored turn.
-func (h *Host) request(r *RuntimeConfig, ses *fold.Session, t *fold.Turn) *agent.Request {
-	req := h.baseRequest(r, t.Settings)
+func (h *Host) request(r *RuntimeConfig, ses *fold.Session, t *fold.Turn) (req *agent.Request, err error) {
+	req = h.baseRequest(r, t.Settings)
 	req.Session, req.Turn = ses.ID, t.ID
 	req.Prompt = t.Input.Prompt
 	req.Native, req.Carry = ses.Native, ses.Carry
 	o := t.Overrides()
 	h.override(req, &o)
-	return req
+	req.MCP, err = h.servers(&t.Settings.Agent, &o)
+	return req, err
 }
 
 func (h *Host) baseRequest(r *RuntimeConfig, s *spec.Session) *agent.Request {
@@ -63,7 +68,7 @@ func (h *Host) baseRequest(r *RuntimeConfig, s *spec.Session) *agent.Request {
 	workspace, _ := h.workspace(s)
 	req := &agent.Request{
 		Session: s.ID, Model: h.cliModel(a.Model), Instructions: a.Instructions, Reasoning: a.Reasoning, Text: a.Text,
-		Permissions: h.permissions(r, s), MCP: h.servers(a), Limits: a.Limits, MultiAgent: a.MultiAgent, Functions: a.Functions,
+		Permissions: h.permissions(r, s), Limits: a.Limits, MultiAgent: a.MultiAgent, Functions: a.Functions,
 		Binary: r.Binary, Workspace: workspace, Home: h.home(r, s.Owner),
 		LLM: r.LLM, ExtraArgs: r.ExtraArgs, Root: os.Geteuid() == 0, Sandboxed: r.Sandboxed,
 	}
@@ -116,12 +121,18 @@ func (h *Host) home(r *RuntimeConfig, owner string) string {
 
 // prepare makes the turn's directories and files and says what to run. It works
 // on the disk, so it is not for a Receive.
-func (h *Host) prepare(_ context.Context, ses *fold.Session, t *fold.Turn, bounds budget.Bounds, self *actor.PID) (_ *job, err error) {
+func (h *Host) prepare(ctx context.Context, ses *fold.Session, t *fold.Turn, bounds budget.Bounds, self *actor.PID) (_ *job, err error) {
 	r, err := h.runtime(t.Settings.Agent.Adapter)
 	if err != nil {
 		return nil, err
 	}
-	req := h.request(r, ses, t)
+	req, err := h.request(r, ses, t)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.admit(ctx, r, req.Permissions, req.MCP); err != nil { // the scope may have changed since
+		return nil, err
+	}
 	if caps := r.Adapter.Capabilities(); caps.Budget {
 		if b, left := bounds.MoneyLeft(); b != nil {
 			req.Limits.MaxUSD = float64(max(left, 1)) / 1e6 // 0 would be no limit
@@ -189,6 +200,7 @@ func (h *Host) prepare(_ context.Context, ses *fold.Session, t *fold.Turn, bound
 	if req.Host != nil {
 		hidden = append(hidden, req.Host.Token)
 	}
+	hidden = append(hidden, headerValues(req.MCP)...)
 	for _, kv := range secret {
 		_, v, _ := strings.Cut(kv, "=")
 		hidden = append(hidden, v)
@@ -235,30 +247,6 @@ func (h *Host) secrets(a *spec.Agent) (env []string) {
 		}
 	}
 	return env
-}
-
-// servers are the agent's MCP servers with ${VAR} filled in, under the same rule
-// as secrets; the adapter keeps the values out of argv and files.
-func (h *Host) servers(a *spec.Agent) map[string]spec.MCPServer {
-	if !a.Locked || len(a.MCP) == 0 {
-		return a.MCP
-	}
-	fill := func(m map[string]string) map[string]string {
-		out := make(map[string]string, len(m))
-		for k, v := range m {
-			out[k] = os.Expand(v, func(name string) string {
-				v, _ := lookup(h.cfg.environ, name)
-				return v
-			})
-		}
-		return out
-	}
-	out := make(map[string]spec.MCPServer, len(a.MCP))
-	for name, m := range a.MCP {
-		m.Headers, m.Env = fill(m.Headers), fill(m.Env)
-		out[name] = m
-	}
-	return out
 }
 
 func pairs(m map[string]string) []string {

@@ -49,7 +49,7 @@ func (h *Host) PostItems(ctx context.Context, owner string, session event.ID, it
 	}
 	m := &postItems{owner: owner, items: items, key: h.key(owner, key), reply: make(chan answer[*Posted], 1)}
 	h.root.Send(h.supervisor, &toSession{session, m})
-	return h.posted(ctx, m.reply, done)
+	return h.posted(ctx, m.reply, done, func() {})
 }
 
 // RemoveItem takes one item out of a session's lists for good. One of a turn that

@@ -1,9 +1,12 @@
 package actors
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -133,6 +136,8 @@ type config struct {
 	locked    bool
 	agents    []spec.Agent
 	clock     func() time.Time
+	callerMCP spec.MCPScope
+	lookup    func(ctx context.Context, host string) ([]netip.Addr, error)
 }
 
 // WithStore sets where journal and records live. The Host closes it. Default: a
@@ -181,6 +186,9 @@ func WithSecrets(values ...string) Option {
 
 // WithAgents adds saved agents that callers see and cannot change.
 func WithAgents(list ...spec.Agent) Option { return func(c *config) { c.agents = list } }
+
+// WithCallerMCP lets callers bring the MCP servers in scope. Default: none.
+func WithCallerMCP(scope spec.MCPScope) Option { return func(c *config) { c.callerMCP = scope } }
 
 // WithLockedAgents refuses every write of saved agents.
 func WithLockedAgents() Option { return func(c *config) { c.locked = true } }
@@ -243,6 +251,11 @@ func (c *config) fill() {
 	}
 	if c.clock == nil {
 		c.clock = time.Now
+	}
+	if c.lookup == nil {
+		c.lookup = func(ctx context.Context, host string) ([]netip.Addr, error) {
+			return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+		}
 	}
 	if c.environ == nil {
 		c.environ = os.Environ()

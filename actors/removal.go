@@ -45,6 +45,7 @@ func (s *session) erase(c actor.Context) {
 			err = host.store.Remove(context.Background(), id)
 		}
 		if err == nil {
+			host.bag.DropOwner(id)
 			host.removeWorkspace(ws)
 		}
 		host.root.Send(self, &removed{err})

@@ -71,7 +71,7 @@ func (h *Host) savedModel(ctx context.Context, owner, model string) (*spec.Agent
 
 // admissible refuses, before anything is stored or spawned, what the session's
 // CLI cannot do. in may be nil.
-func (h *Host) admissible(s *spec.Session, in *spec.NewInput) error {
+func (h *Host) admissible(ctx context.Context, s *spec.Session, in *spec.NewInput) error {
 	r, err := h.runtime(s.Agent.Adapter)
 	if err != nil {
 		return err
@@ -87,10 +87,6 @@ func (h *Host) admissible(s *spec.Session, in *spec.NewInput) error {
 			"adapter %s does not confine workspace_write and agents.%s.permissions_strict is set; use read_only, or set sandboxed if this machine is itself the sandbox",
 			r.Adapter.Name(), r.Adapter.Name()))
 	}
-	if fns := h.requestOf(r, s, in).Functions; len(fns) > 0 && !caps.Functions {
-		return event.FailParam(event.FunctionsUnsupported, "tools", fmt.Sprintf(
-			"adapter %s cannot call functions of yours, such as %s; use another agent, or leave them out", r.Adapter.Name(), fns[0].Name))
-	}
 	if err := limitable(&caps, r.Adapter.Name(), s); err != nil {
 		return err
 	}
@@ -98,7 +94,17 @@ func (h *Host) admissible(s *spec.Session, in *spec.NewInput) error {
 		return event.FailParam(event.Unsupported, "multi_agent.enabled", fmt.Sprintf(
 			"adapter %s has no subagents; leave multi_agent out, set enabled to false or use another adapter", r.Adapter.Name()))
 	}
-	req := h.requestOf(r, s, in)
+	req, err := h.requestOf(r, s, in)
+	if err != nil {
+		return err
+	}
+	if fns := req.Functions; len(fns) > 0 && !caps.Functions {
+		return event.FailParam(event.FunctionsUnsupported, "tools", fmt.Sprintf(
+			"adapter %s cannot call functions of yours, such as %s; use another agent, or leave them out", r.Adapter.Name(), fns[0].Name))
+	}
+	if err := h.admit(ctx, r, perm, req.MCP); err != nil {
+		return err
+	}
 	if in == nil {
 		req.Prompt = "hello" // stands for the one to come; no adapter refuses it
 	}

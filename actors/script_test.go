@@ -28,6 +28,7 @@ type script struct {
 	name       string // "script" when empty
 	binary     string // "sh" when empty
 	pictures   bool
+	mcp        bool
 	validate   func(*agent.Request) error
 	invocation func(*agent.Request, *agent.Invocation)
 	parser     func(*agent.Request) agent.Parser
@@ -65,7 +66,7 @@ func (s script) NewParser(r *agent.Request) agent.Parser {
 
 func (s script) Capabilities() agent.Capabilities {
 	return agent.Capabilities{
-		Resume: true, TextDeltas: true, Images: s.pictures, Budget: true, Usage: true,
+		Resume: true, TextDeltas: true, Images: s.pictures, Budget: true, Usage: true, MCP: s.mcp,
 		Permissions: []spec.Permissions{spec.ReadOnly, spec.WorkspaceWrite, spec.FullAccess},
 	}
 }

@@ -27,13 +27,17 @@ func (h *Host) CreateSession(ctx context.Context, owner string, n *spec.NewSessi
 		return earlier, err
 	}
 	settings, err := h.newSettings(ctx, owner, n)
+	var input *spec.NewInput
+	if err == nil {
+		input, err = h.keepNew(settings, n.Input)
+	}
 	if err != nil {
 		done()
 		return nil, err
 	}
-	m := &open{settings: settings, input: n.Input, items: n.Items, key: h.key(owner, n.Key), reply: make(chan answer[*Posted], 1)}
+	m := &open{settings: settings, input: input, items: n.Items, key: h.key(owner, n.Key), reply: make(chan answer[*Posted], 1)}
 	h.root.Send(h.supervisor, &openSession{settings.ID, m})
-	return h.posted(ctx, m.reply, done)
+	return h.posted(ctx, m.reply, done, func() { h.bag.DropOwner(settings.ID) })
 }
 
 // newSettings are those of a session that may be created.
@@ -67,7 +71,7 @@ func (h *Host) newSettings(ctx context.Context, owner string, n *spec.NewSession
 	if err := h.place(settings); err != nil {
 		return nil, err
 	}
-	return settings, h.admissible(settings, n.Input)
+	return settings, h.admissible(ctx, settings, n.Input)
 }
 
 // joined are the settings of a session without an agent, with the one that its
@@ -95,9 +99,14 @@ func (h *Host) Post(ctx context.Context, owner string, session event.ID, actions
 		done()
 		return nil, err
 	}
+	actions, forget, err := h.keepActions(session, actions)
+	if err != nil {
+		done()
+		return nil, err
+	}
 	m := &post{owner: owner, actions: actions, joined: joined, key: h.key(owner, key), reply: make(chan answer[*Posted], 1)}
 	h.root.Send(h.supervisor, &toSession{session, m})
-	return h.posted(ctx, m.reply, done)
+	return h.posted(ctx, m.reply, done, forget)
 }
 
 // postable refuses what the session's agent cannot do. Of a session without one it
@@ -125,7 +134,7 @@ func (h *Host) postable(ctx context.Context, owner string, session event.ID, act
 			}
 			settings = joined
 		}
-		if err := h.admissible(settings, a.Input); err != nil {
+		if err := h.admissible(ctx, settings, a.Input); err != nil {
 			return nil, err
 		}
 	}
@@ -134,17 +143,23 @@ func (h *Host) postable(ctx context.Context, owner string, session event.ID, act
 
 // posted waits for a session's answer and then gives the request's key back. A
 // caller that leaves earlier leaves the key taken until the answer is there: its
-// repeat must find what was stored.
-func (h *Host) posted(ctx context.Context, reply chan answer[*Posted], done func()) (*Posted, error) {
+// repeat must find what was stored. undo is called when the session refused.
+func (h *Host) posted(ctx context.Context, reply chan answer[*Posted], done, undo func()) (*Posted, error) {
 	select {
 	case a := <-reply:
 		done()
+		if a.err != nil {
+			undo()
+		}
 		return a.value, a.err
 	case <-ctx.Done():
 		h.work.Go(func() {
 			defer done()
 			select {
-			case <-reply:
+			case a := <-reply:
+				if a.err != nil {
+					undo()
+				}
 			case <-h.quit:
 			}
 		})
@@ -210,14 +225,31 @@ func (h *Host) UpdateSession(ctx context.Context, owner string, id event.ID, u *
 	if err != nil {
 		return nil, err
 	}
-	if settings.Settled() {
-		if err := h.admissible(u.Apply(settings), nil); err != nil {
+	if u.MCP != nil {
+		if err := settings.Agent.Taken(*u.MCP); err != nil {
 			return nil, err
 		}
 	}
+	if settings.Settled() {
+		if err := h.admissible(ctx, u.Apply(settings), nil); err != nil {
+			return nil, err
+		}
+	}
+	u, err = h.keepUpdate(id, u)
+	if err != nil {
+		return nil, err
+	}
 	m := &update{owner: owner, change: u, reply: make(chan answer[*fold.Session], 1)}
 	h.root.Send(h.supervisor, &toSession{id, m})
-	return await(ctx, h, m.reply)
+	s, err := await(ctx, h, m.reply)
+	switch {
+	case u.MCP == nil || ctx.Err() != nil: // of a caller that left it is not known what became of it
+	case err == nil:
+		h.bag.Retire(settings.Agent.Secrets)
+	default:
+		h.bag.Drop(u.Secrets)
+	}
+	return s, err
 }
 
 // DeleteSession cancels what the session does, waits until nothing of it runs,

@@ -72,6 +72,7 @@ const (
 	ArtifactNotFound      Code = "artifact_not_found"
 	ItemNotFound          Code = "item_not_found"
 	ItemInUse             Code = "agents.item_in_use"
+	MCPNotAllowed         Code = "mcp_not_allowed"
 )
 
 // Failure is an error that crosses a boundary: fit for a stranger, with a

@@ -41,16 +41,6 @@ type MultiAgent struct {
 	Disabled bool `json:"disabled,omitempty"`
 }
 
-// MCPServer is one tool server a CLI is told about. Header and environment
-// values may hold ${VAR}; the host fills them at spawn.
-type MCPServer struct {
-	URL     string            `json:"url,omitempty"`
-	Headers map[string]string `json:"headers,omitempty"`
-	Command string            `json:"command,omitempty"`
-	Args    []string          `json:"args,omitempty"`
-	Env     map[string]string `json:"env,omitempty"`
-}
-
 // Function is a tool that the caller runs: the host offers it to the CLI and hands
 // its calls on.
 type Function struct {
@@ -105,6 +95,9 @@ type Agent struct {
 	Locked  bool  `json:"locked,omitempty"`
 	Created int64 `json:"created,omitempty"` // Unix seconds
 	Updated int64 `json:"updated,omitempty"`
+	// Secrets names what the host keeps in memory of the header values of MCP; zero
+	// for none.
+	Secrets event.ID `json:"secrets,omitzero"`
 }
 
 // Continue is the model that a session of a goes on with when its caller now names

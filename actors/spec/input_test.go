@@ -62,8 +62,10 @@ func TestUpdateChangesWhatItNames(t *testing.T) {
 		"tools":        {Update{Tools: raw(`[1]`)}, func(s *Session) { s.Agent.Tools = json.RawMessage(`[1]`) }},
 		"no tools":     {Update{Tools: new(json.RawMessage)}, func(s *Session) { s.Agent.Tools = nil }},
 		"functions":    {Update{Functions: &[]Function{{Name: "f"}}}, func(s *Session) { s.Agent.Functions = []Function{{Name: "f"}} }},
-		"mcp": {Update{MCP: &map[string]MCPServer{"x": {URL: "u"}}},
-			func(s *Session) { s.Agent.MCP = map[string]MCPServer{"x": {URL: "u"}} }},
+		"mcp": {Update{MCP: &map[string]MCPServer{"x": {URL: "u"}}, Secrets: event.ID{9}},
+			func(s *Session) {
+				s.Agent.MCP, s.Agent.Secrets = map[string]MCPServer{"x": {URL: "u"}}, event.ID{9}
+			}},
 		"extra":    {Update{Extra: raw(`{"b":1}`)}, func(s *Session) { s.Extra = json.RawMessage(`{"b":1}`) }},
 		"spend":    {Update{SpendControl: &SpendControl{Asked: true, Limit: 5}}, func(s *Session) { s.SpendControl = SpendControl{Asked: true, Limit: 5} }},
 		"no spend": {Update{SpendControl: &SpendControl{}}, func(s *Session) { s.SpendControl = SpendControl{} }},

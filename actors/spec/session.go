@@ -53,6 +53,17 @@ type Overrides struct {
 	Reasoning    *Reasoning  `json:"reasoning,omitempty"`
 	Text         *TextFormat `json:"text,omitempty"`
 	Functions    *[]Function `json:"functions,omitempty"`
+	// MCP are servers of this turn besides the agent's; Secrets is as in Agent.
+	MCP     *map[string]MCPServer `json:"mcp,omitempty"`
+	Secrets event.ID              `json:"secrets,omitzero"`
+}
+
+// Servers are those of the turn; o may be nil.
+func (o *Overrides) Servers() map[string]MCPServer {
+	if o == nil || o.MCP == nil {
+		return nil
+	}
+	return *o.MCP
 }
 
 // NewSession asks the host for a session, and for its first input if Input is
@@ -113,9 +124,12 @@ type Update struct {
 	ServiceTier  *string
 	Tools        *json.RawMessage
 	Functions    *[]Function
+	// MCP are the servers that callers bring; those of the configuration stay.
 	MCP          *map[string]MCPServer
 	Extra        *json.RawMessage
 	SpendControl *SpendControl
+	// Secrets names what the host keeps of the header values of MCP.
+	Secrets event.ID
 }
 
 // Action is one thing a caller posts to a session: exactly one field is set.

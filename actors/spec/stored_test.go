@@ -28,9 +28,10 @@ func fullSession() *Session {
 			Functions: []Function{{Name: "weather", Description: "of a city", Parameters: json.RawMessage(`{"type":"object"}`), Strict: true}},
 			MCP: map[string]MCPServer{"docs": {
 				URL: "https://docs.example/mcp", Headers: words("X-Key", "${DOCS_KEY}"), Command: "docs", Args: []string{"--stdio"}, Env: words("A", "b"),
+				Caller: true, Allowed: []string{"search"}, Approval: Approval{Always: []string{"a"}, Never: []string{"b"}, Rest: true},
 			}},
 			Permissions: WorkspaceWrite, Limits: Limits{TurnTimeout: 60e9, IdleTimeout: 30e9, MaxTurns: 4, MaxUSD: 1.5, MaxTokens: 9, SessionTokens: 90, SessionUSD: 15},
-			Env: words("A", "b"), SecretEnv: words("B", "HOST_B"), Workspace: "/srv", Saved: true, Locked: true, Created: 1_796_000_000, Updated: 1_796_000_001,
+			Env: words("A", "b"), SecretEnv: words("B", "HOST_B"), Workspace: "/srv", Saved: true, Locked: true, Created: 1_796_000_000, Updated: 1_796_000_001, Secrets: event.ID{4},
 		},
 		SpendControl: SpendControl{Asked: true, Limit: 250},
 	}
@@ -38,7 +39,8 @@ func fullSession() *Session {
 
 func fullOverrides() *Overrides {
 	model, instructions := "gpt-5.5", ""
-	return &Overrides{Model: &model, Instructions: &instructions, Reasoning: &Reasoning{Effort: "low"}, Text: &TextFormat{Type: "text"}, Functions: &[]Function{{Name: "weather"}}}
+	return &Overrides{Model: &model, Instructions: &instructions, Reasoning: &Reasoning{Effort: "low"}, Text: &TextFormat{Type: "text"}, Functions: &[]Function{{Name: "weather"}},
+		MCP: &map[string]MCPServer{"docs": {URL: "https://docs.example/mcp", Headers: map[string]string{"X-Key": SecretRef}, Caller: true, Allowed: []string{}}}, Secrets: event.ID{4}}
 }
 
 // Journals and records hold these documents: a field may be added here, a
@@ -87,6 +89,7 @@ func TestFullSessionSetsEveryField(t *testing.T) {
 func allSet(t *testing.T, path string, v reflect.Value) {
 	t.Helper()
 	switch {
+	case v.Type() == reflect.TypeFor[map[string]Secret](): // never stored
 	case v.IsZero():
 		t.Errorf("%s is not set", path)
 	case v.Kind() == reflect.Pointer:

@@ -32,11 +32,7 @@ func (u *Update) Apply(s *Session) *Session {
 		next.Agent.Functions = slices.Clone(*u.Functions)
 	}
 	if u.MCP != nil {
-		next.Agent.MCP = maps.Clone(*u.MCP)
-		for name, m := range next.Agent.MCP {
-			m.Headers, m.Args, m.Env = maps.Clone(m.Headers), slices.Clone(m.Args), maps.Clone(m.Env)
-			next.Agent.MCP[name] = m
-		}
+		next.Agent.MCP, next.Agent.Secrets = next.Agent.WithMCP(*u.MCP), u.Secrets
 	}
 	if u.Extra != nil {
 		next.Extra = bytes.Clone(*u.Extra)

@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/agenthost/agenthost/actors/agent"
 	"github.com/agenthost/agenthost/actors/event"
@@ -68,6 +69,13 @@ func (a *Adapter) Validate(r *agent.Request) error {
 	for _, name := range argv.Sorted(r.MCP) {
 		if err := spec.ValidServerName(name); err != nil {
 			return err
+		}
+		param := "mcp_servers." + name
+		if s := r.MCP[name]; s.Allowed != nil && (r.Permissions == spec.FullAccess || r.Permissions == spec.Ask) {
+			return event.FailParam(event.Unsupported, param+".allowed_tools", fmt.Sprintf("Claude Code with permissions %s cannot be held to allowed_tools; leave them out or use other permissions", r.Permissions))
+		}
+		if r.MCP[name].Caller && (strings.Contains(name, "__") || strings.HasSuffix(name, "_")) {
+			return event.FailParam(event.InvalidRequest, param, fmt.Sprintf("Claude Code separates a server's name from a tool's by two underscores, so %s cannot be told apart; choose a server_label without __ and without _ at its end", name))
 		}
 	}
 	_, err := a.Invocation(r)

@@ -319,3 +319,31 @@ func BenchmarkFeedDelta(b *testing.B) {
 		})
 	}
 }
+
+func TestServersAreHeldToTheirAllowedTools(t *testing.T) {
+	t.Parallel()
+	a := &claudecode.Adapter{}
+	r := adaptertest.Request(a)
+	r.Permissions = spec.WorkspaceWrite
+	r.MCP = map[string]spec.MCPServer{
+		"all": {URL: "https://a.example/", Caller: true}, "none": {URL: "https://b.example/", Caller: true, Allowed: []string{}},
+		"some": {URL: "https://c.example/", Caller: true, Allowed: []string{"a.b", "c"}},
+	}
+	inv, err := a.Invocation(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if i := slices.Index(inv.Args, "--allowedTools"); i < 0 || inv.Args[i+1] != "Bash,mcp__all,mcp__some__a_b,mcp__some__c" {
+		t.Errorf("arguments %q", inv.Args)
+	}
+	r.Permissions = spec.FullAccess
+	if f, ok := event.AsFailure(a.Validate(r)); !ok || f.Code != event.Unsupported || f.Param != "mcp_servers.none.allowed_tools" {
+		t.Errorf("with full_access: %v", f)
+	}
+	for _, name := range []string{"a__b", "a_"} {
+		r.Permissions, r.MCP = spec.WorkspaceWrite, map[string]spec.MCPServer{name: {URL: "https://a.example/", Caller: true}}
+		if f, ok := event.AsFailure(a.Validate(r)); !ok || f.Param != "mcp_servers."+name {
+			t.Errorf("%s: %v", name, f)
+		}
+	}
+}

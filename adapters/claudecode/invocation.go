@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -53,7 +54,7 @@ func permissions(r *agent.Request) []string {
 	}
 	if r.Permissions != spec.Ask {
 		for _, name := range argv.Sorted(r.MCP) {
-			allowed = append(allowed, "mcp__"+name)
+			allowed = append(allowed, rules(name, r.MCP[name])...)
 		}
 	}
 	if r.Host != nil { // by name: the tool that asks is not the model's to call
@@ -76,6 +77,22 @@ func permissions(r *agent.Request) []string {
 }
 
 func hostTool(r *agent.Request, name string) string { return "mcp__" + r.Host.Name + "__" + name }
+
+// unnamed are the characters that the CLI replaces in a tool's name.
+var unnamed = regexp.MustCompile(`[^A-Za-z0-9_-]`)
+
+// rules allow the tools of a server: all, or each that is allowed. What no rule
+// allows is refused, since nobody can be asked.
+func rules(name string, s spec.MCPServer) []string {
+	if s.Allowed == nil {
+		return []string{"mcp__" + name}
+	}
+	out := make([]string, len(s.Allowed))
+	for i, tool := range s.Allowed {
+		out[i] = "mcp__" + name + "__" + unnamed.ReplaceAllString(tool, "_")
+	}
+	return out
+}
 
 func build(r *agent.Request) (*agent.Invocation, error) {
 	inv := &agent.Invocation{Stdin: []byte(r.Prompt)}

@@ -342,3 +342,24 @@ func BenchmarkFeedCommand(b *testing.B) {
 		p.Feed(line, &out)
 	}
 }
+
+func TestServersAreHeldToTheirAllowedTools(t *testing.T) {
+	t.Parallel()
+	r := adaptertest.Request(&codex.Adapter{})
+	r.MCP = map[string]spec.MCPServer{
+		"all": {URL: "https://a.example/"}, "none": {URL: "https://b.example/", Allowed: []string{}}, "some": {Command: "x", Allowed: []string{"a.b", "c"}},
+	}
+	inv, err := (&codex.Adapter{}).Invocation(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`mcp_servers.all={url="https://a.example/",default_tools_approval_mode="approve"}`,
+		`mcp_servers.none={url="https://b.example/",default_tools_approval_mode="approve",enabled_tools=[]}`,
+		`mcp_servers.some={command="x",args=[],env_vars=[],default_tools_approval_mode="approve",enabled_tools=["a.b","c"]}`,
+	} {
+		if !slices.Contains(inv.Args, want) {
+			t.Errorf("no argument %s in %q", want, inv.Args)
+		}
+	}
+}

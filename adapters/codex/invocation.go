@@ -175,7 +175,7 @@ func servers(mcp map[string]spec.MCPServer, inv *agent.Invocation, set func(key,
 			seen[key] = s.Env[key]
 			vault.PutAs(key, s.Env[key])
 		}
-		set(param, fmt.Sprintf("{command=%s,args=%s,env_vars=%s,%s}", tomlString(s.Command), tomlList(s.Args), tomlList(argv.Sorted(s.Env)), approved))
+		set(param, fmt.Sprintf("{command=%s,args=%s,env_vars=%s,%s%s}", tomlString(s.Command), tomlList(s.Args), tomlList(argv.Sorted(s.Env)), approved, enabled(s)))
 	}
 	inv.Env = append(inv.Env, vault.Env...)
 	inv.Secrets = append(inv.Secrets, vault.Values...)
@@ -197,6 +197,14 @@ func remote(s spec.MCPServer, vault *argv.Vault) string {
 	if len(headers) > 0 {
 		b.WriteString(",env_http_headers={" + strings.Join(headers, ",") + "}")
 	}
-	b.WriteString("," + approved + "}")
+	b.WriteString("," + approved + enabled(s) + "}")
 	return b.String()
+}
+
+// enabled limits a server to the allowed tools: Codex offers no other to the model.
+func enabled(s spec.MCPServer) string {
+	if s.Allowed == nil {
+		return ""
+	}
+	return ",enabled_tools=" + tomlList(s.Allowed)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/agenthost/agenthost/actors"
 	"github.com/agenthost/agenthost/actors/budget"
+	"github.com/agenthost/agenthost/actors/spec"
 	"github.com/agenthost/agenthost/actors/store"
 	"github.com/agenthost/agenthost/actors/store/memory"
 	"github.com/agenthost/agenthost/actors/store/sqlite"
@@ -25,6 +26,7 @@ func options(cfg *config.Config, log *slog.Logger, stateDir string, runtimes []a
 		actors.WithWorkspace(cfg.Environments.Workspace),
 		actors.WithAgents(cfg.SavedAgents()...),
 		actors.WithDefaultAdapter(cfg.Agents.Default),
+		actors.WithCallerMCP(spec.MCPScope{Hosts: cfg.Agents.CallerMCP, Private: cfg.PrivateURLs}),
 		actors.WithLimits(actors.Limits{
 			MaxConcurrentTurns:  l.MaxConcurrentTurns,
 			MaxQueue:            l.MaxQueue,

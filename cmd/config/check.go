@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/agenthost/agenthost/actors/spec"
 	"github.com/agenthost/agenthost/adapters/command"
 )
 
@@ -32,6 +33,7 @@ func (l *loader) check() {
 	l.checkListen()
 	l.checkRuntimes()
 	l.checkDefault()
+	l.checkCallerMCP()
 	l.checkUnbuilt()
 	if c.MaxFileBytes > c.Limits.MaxBodyBytes {
 		l.warn("variable ABX_AGENTS_MAX_FILE_BYTES: an upload also has to fit into a request; raise limits.max_body_bytes above it")
@@ -130,6 +132,14 @@ func (l *loader) checkListen() {
 func Loopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+func (l *loader) checkCallerMCP() {
+	for i, host := range l.cfg.Agents.CallerMCP {
+		if !spec.ValidHostPattern(host) {
+			l.fault(fmt.Sprintf("agents.caller_mcp[%d]", i), host, "is not a host", "write a name such as mcp.example.com, *.example.com for all below it, or * for all; without scheme, port and path")
+		}
+	}
 }
 
 // names are the adapters of the configuration, sorted.

@@ -35,6 +35,9 @@ type Config struct {
 	// MaxArtifactBytes is the largest file that is published as an artifact, 0 for
 	// the host's own bound; only ABX_AGENTS_MAX_ARTIFACT_BYTES sets it.
 	MaxArtifactBytes Size `yaml:"-"`
+	// PrivateURLs lets callers' MCP servers be in this host's own network; only
+	// ABX_AGENTS_ALLOW_PRIVATE_URLS sets it.
+	PrivateURLs bool `yaml:"-"`
 	// File is the file that was read, "" without one.
 	File string `yaml:"-"`
 
@@ -122,8 +125,11 @@ type Environments struct {
 
 // Agents is the adapters by name.
 type Agents struct {
-	Default  string              `yaml:"default" help:"adapter of requests that pin none; none means that a request must"`
-	Runtimes map[string]*Runtime `yaml:",rest"`
+	Default string `yaml:"default" help:"adapter of requests that pin none; none means that a request must"`
+	// CallerMCP are the hosts of MCP servers that callers may bring; "*.suffix" and "*"
+	// stand for many.
+	CallerMCP []string            `yaml:"caller_mcp"`
+	Runtimes  map[string]*Runtime `yaml:",rest"`
 }
 
 // Runtime is how one adapter is run.
@@ -307,8 +313,9 @@ func Default(home string, root bool) *Config {
 		Store:        Store{Kind: "embedded"},
 		Environments: Environments{Hosted: "local"},
 		Agents: Agents{
-			Default:  "codex",
-			Runtimes: map[string]*Runtime{"codex": codex, "claude-code": claude},
+			Default:   "codex",
+			CallerMCP: []string{},
+			Runtimes:  map[string]*Runtime{"codex": codex, "claude-code": claude},
 		},
 		allowCommand: true,
 	}

@@ -38,6 +38,7 @@ var rooms = []room{
 	{"actors/store", []string{"actors/event", "actors/spec", "actors/store"}},
 	{"actors/process", []string{"actors/process"}},
 	{"actors/outputs", nil},
+	{"actors/secret", []string{"actors/event", "actors/spec"}},
 	{"actors", []string{"actors"}},
 	{"adapters", []string{"actors/agent", "actors/event", "actors/spec", "adapters"}},
 	{"wires", []string{"actors/event", "actors/spec", "actors/fold", "actors/policy", "wires"}},

@@ -35,7 +35,7 @@ func Serve(in io.Reader, out io.Writer) error {
 	for {
 		line, err := lines.ReadBytes('\n')
 		if len(bytes.TrimSpace(line)) > 0 {
-			if err := answer(line, out); err != nil {
+			if err := serve(line, out); err != nil {
 				return err
 			}
 		}
@@ -48,7 +48,7 @@ func Serve(in io.Reader, out io.Writer) error {
 	}
 }
 
-func answer(line []byte, out io.Writer) error {
+func serve(line []byte, out io.Writer) error {
 	var r request
 	if err := json.Unmarshal(line, &r); err != nil {
 		return send(out, object{"jsonrpc": "2.0", "id": nil, "error": object{"code": -32700, "message": "not JSON"}})
@@ -56,6 +56,10 @@ func answer(line []byte, out io.Writer) error {
 	if len(r.ID) == 0 {
 		return nil // a notification
 	}
+	return send(out, answer(r))
+}
+
+func answer(r request) object {
 	reply := object{"jsonrpc": "2.0", "id": r.ID}
 	switch r.Method {
 	case "initialize":
@@ -66,18 +70,22 @@ func answer(line []byte, out io.Writer) error {
 	case "ping":
 		reply["result"] = object{}
 	case "tools/list":
-		reply["result"] = object{"tools": []object{
-			tool("echo", "Answers the text.", "text", "string"),
-			tool("env", "Answers the length of an environment variable.", "name", "string"),
-			tool("fail", "Answers an error.", "text", "string"),
-			tool("wait", "Answers after some milliseconds.", "ms", "integer"),
-		}}
+		reply["result"] = object{"tools": tools()}
 	case "tools/call":
 		reply["result"] = call(r)
 	default:
 		reply["error"] = object{"code": -32601, "message": "no method " + r.Method}
 	}
-	return send(out, reply)
+	return reply
+}
+
+func tools() []object {
+	return []object{
+		tool("echo", "Answers the text.", "text", "string"),
+		tool("env", "Answers the length of an environment variable.", "name", "string"),
+		tool("fail", "Answers an error.", "text", "string"),
+		tool("wait", "Answers after some milliseconds.", "ms", "integer"),
+	}
 }
 
 func tool(name, description, argument, kind string) object {
@@ -87,21 +95,22 @@ func tool(name, description, argument, kind string) object {
 }
 
 func call(r request) object {
-	text, failed := "", false
 	switch a := r.Params.Arguments; r.Params.Name {
 	case "echo":
-		text = "echo: " + a.Text
+		return text("echo: "+a.Text, false)
 	case "env":
-		text = a.Name + " has " + strconv.Itoa(len(os.Getenv(a.Name))) + " characters"
+		return text(a.Name+" has "+strconv.Itoa(len(os.Getenv(a.Name)))+" characters", false)
 	case "wait":
 		time.Sleep(time.Duration(a.MS) * time.Millisecond)
-		text = "waited"
+		return text("waited", false)
 	case "fail":
-		text, failed = a.Text, true
-	default:
-		text, failed = "no tool "+r.Params.Name, true
+		return text(a.Text, true)
 	}
-	return object{"content": []object{{"type": "text", "text": text}}, "isError": failed}
+	return text("no tool "+r.Params.Name, true)
+}
+
+func text(s string, failed bool) object {
+	return object{"content": []object{{"type": "text", "text": s}}, "isError": failed}
 }
 
 func send(out io.Writer, v any) error {

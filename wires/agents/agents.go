@@ -32,12 +32,15 @@ func (w *Wire) CreateAgent(c *call.Call) {
 	if r.Saved {
 		a = &spec.Agent{Adapter: r.Adapter, Model: r.Model}
 	}
-	d.apply(a)
+	if err := d.apply(a); err != nil {
+		c.Fail(err)
+		return
+	}
 	a.ID, a.Owner, a.Saved = event.NewID(), c.Principal, true
 	a.Created = w.now().Unix()
 	a.Updated = a.Created
 	if err := w.engine.CreateAgent(c.Context(), c.Principal, a, c.Key()); err != nil {
-		c.Fail(err)
+		c.Fail(d.named(err))
 		return
 	}
 	c.JSON(200, newAgentObject(a))
@@ -80,10 +83,13 @@ func (w *Wire) UpdateAgent(c *call.Call) {
 		}
 		a.Adapter, a.Model = r.Adapter, r.Model
 	}
-	d.apply(a)
+	if err := d.apply(a); err != nil {
+		c.Fail(err)
+		return
+	}
 	a.Updated = w.now().Unix()
 	if err := w.engine.SaveAgent(c.Context(), c.Principal, a); err != nil {
-		c.Fail(err)
+		c.Fail(d.named(err))
 		return
 	}
 	c.JSON(200, newAgentObject(a))

@@ -70,7 +70,6 @@ func TestAgentFieldsThatAreRefusedAreNamed(t *testing.T) {
 		{`{"model":"codex","tools":[{"type":"function","name":"f"},{"type":"function","name":"f"}]}`, "invalid_request", "tools[1].name", "two"},
 		{`{"model":"codex","tools":[{"type":"function","name":"f","parameters":[]}]}`, "invalid_request", "tools[0].parameters", ""},
 		{`{"model":"codex","tools":[{"type":"function","name":"f","strict":true}]}`, "invalid_request", "tools[0].strict", ""},
-		{`{"model":"codex","tools":[{"type":"mcp","server_label":"x"}]}`, "agents.unsupported", "tools[0]", "mcp"},
 		{`{"model":"codex","tools":[7]}`, "invalid_request", "tools[0]", "object"},
 		{`{"model":"codex","tools":[{"type":"custom"}]}`, "invalid_request", "tools[0].type", ""},
 		{`{"model":"codex","tools":{}}`, "invalid_request", "tools", "a list"},

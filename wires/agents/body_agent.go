@@ -46,7 +46,7 @@ type updatedAgentBody struct {
 }
 
 // callerTools are the values of a tool.
-func callerTools() map[string][]any { return map[string][]any{"tools": {functionBody{}}} }
+func callerTools() map[string][]any { return map[string][]any{"tools": {functionBody{}, mcpBody{}}} }
 
 // Variants implements openapi.Variants.
 func (inlineAgentBody) Variants() map[string][]any { return callerTools() }

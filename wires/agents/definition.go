@@ -55,7 +55,7 @@ func readDefinition(f *fields) definition {
 }
 
 // apply changes a by what was given, the model and the adapter excepted.
-func (d *definition) apply(a *spec.Agent) {
+func (d *definition) apply(a *spec.Agent) error {
 	set(&a.Name, d.name)
 	set(&a.Instructions, d.instructions)
 	set(&a.ServiceTier, d.tier)
@@ -63,9 +63,22 @@ func (d *definition) apply(a *spec.Agent) {
 	set(&a.MultiAgent, d.multi)
 	set(&a.Reasoning, d.reasoning)
 	set(&a.Text, d.text)
-	if d.tools != nil {
-		a.Tools, a.Functions = d.tools.list, d.tools.functions
+	if d.tools == nil {
+		return nil
 	}
+	if err := a.Taken(d.tools.servers); err != nil {
+		return d.named(err)
+	}
+	a.Tools, a.Functions, a.MCP = d.tools.list, d.tools.functions, a.WithMCP(d.tools.servers)
+	return nil
+}
+
+// named gives a failure of the engine the place in the request that it is about.
+func (d *definition) named(err error) error {
+	if d.tools == nil {
+		return err
+	}
+	return call.ToolFault(err, d.tools.places, "transport.server_url")
 }
 
 func set[T any](to *T, v *T) {

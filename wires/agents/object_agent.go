@@ -96,7 +96,7 @@ func newSessionAgentObject(a *spec.Agent) sessionAgentObject {
 	return sessionAgentObject{
 		ID: a.ID.With(event.PrefixAgent), Instructions: nullable(a.Instructions), Model: modelName(a),
 		MultiAgent: multiAgent(a.MultiAgent), Name: nullable(a.Name), Reasoning: reasoning(a.Reasoning),
-		ServiceTier: or(a.ServiceTier, "auto"), Text: text(a.Text), Tools: list(a.Tools),
+		ServiceTier: or(a.ServiceTier, "auto"), Text: text(a.Text), Tools: sessionTools(a.Tools),
 	}
 }
 

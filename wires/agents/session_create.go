@@ -24,7 +24,7 @@ func (w *Wire) CreateSession(c *call.Call) {
 		c.Fail(err)
 		return
 	}
-	a, err := w.agentFor(c, f)
+	a, d, err := w.agentFor(c, f)
 	if err == nil && in != nil {
 		n.Input = in.NewInput
 		err = w.load(c, in)
@@ -39,7 +39,7 @@ func (w *Wire) CreateSession(c *call.Call) {
 	}
 	posted, err := w.engine.CreateSession(c.Context(), c.Principal, n)
 	if err != nil {
-		c.Fail(named(err, []*said{in}))
+		c.Fail(d.named(named(err, []*said{in})))
 		return
 	}
 	if !stream {
@@ -81,7 +81,7 @@ func (w *Wire) readSession(f *fields) (n *spec.NewSession, in *said, stream bool
 
 // agentFor is the agent that a new session gets its copy of: the one of agent_id,
 // else the one its model leads to, with the fields of agent over it.
-func (w *Wire) agentFor(c *call.Call, f *fields) (*spec.Agent, error) {
+func (w *Wire) agentFor(c *call.Call, f *fields) (*spec.Agent, *definition, error) {
 	inline := f.object("agent")
 	if inline == nil {
 		inline = &fields{at: "agent", err: f.err}
@@ -100,14 +100,13 @@ func (w *Wire) agentFor(c *call.Call, f *fields) (*spec.Agent, error) {
 	}
 	agentID := read[string](f, "agent_id")
 	if err := f.fault(); err != nil {
-		return nil, err
+		return nil, &d, err
 	}
 	a, err := w.baseAgent(c, f.given("agent_id"), agentID, d.model, pin)
 	if err != nil {
-		return nil, err
+		return nil, &d, err
 	}
-	d.apply(a)
-	return a, nil
+	return a, &d, d.apply(a)
 }
 
 func (w *Wire) baseAgent(c *call.Call, saved bool, id, model *string, pin string) (*spec.Agent, error) {

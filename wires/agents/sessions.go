@@ -40,12 +40,13 @@ func (w *Wire) UpdateSession(c *call.Call) {
 		u.Extra = &raw
 	}
 	u.SpendControl = readSpendControl(f)
+	var d definition
 	if a := f.object("agent"); a != nil {
 		a.only(updatedAgentFields...)
-		d := readDefinition(a)
+		d = readDefinition(a)
 		u.Model, u.Instructions, u.Reasoning, u.ServiceTier = d.model, d.instructions, d.reasoning, d.tier
 		if d.tools != nil {
-			u.Tools, u.Functions = &d.tools.list, &d.tools.functions
+			u.Tools, u.Functions, u.MCP = &d.tools.list, &d.tools.functions, &d.tools.servers
 		}
 		if r := d.reasoning; r != nil && !a.object("reasoning").mentions("summary") {
 			r.Summary = s.Settings.Agent.Reasoning.Summary
@@ -65,7 +66,7 @@ func (w *Wire) UpdateSession(c *call.Call) {
 	}
 	s, err = w.engine.UpdateSession(c.Context(), c.Principal, s.ID, u)
 	if err != nil {
-		c.Fail(missing(err, event.SessionNotFound, "session", c.Param("session_id")))
+		c.Fail(d.named(missing(err, event.SessionNotFound, "session", c.Param("session_id"))))
 		return
 	}
 	c.JSON(200, sessionObject(s))

@@ -15,6 +15,8 @@ import (
 type tools struct {
 	list      stdjson.RawMessage
 	functions []spec.Function
+	servers   map[string]spec.MCPServer
+	places    map[string]string // of servers in the request, by label
 }
 
 var toolTypes = []string{"function", "tool_search", "programmatic_tool_calling", "mcp", "web_search", "computer_use", "automations"}
@@ -31,10 +33,10 @@ func readTools(f *fields) *tools {
 		f.invalid("tools", "is larger than %d bytes", spec.MaxTools)
 		return nil
 	}
+	read := &tools{servers: map[string]spec.MCPServer{}, places: map[string]string{}}
 	if len(list) == 0 {
-		return &tools{}
+		return read
 	}
-	read := &tools{}
 	shown := make([]any, 0, len(list))
 	names := map[string]bool{}
 	for i, raw := range list {
@@ -54,6 +56,8 @@ func readTools(f *fields) *tools {
 			names[fn.Name] = true
 			read.functions = append(read.functions, fn)
 			shown = append(shown, functionTool{Description: fn.Description, Name: fn.Name, Parameters: fn.Parameters, Type: "function"})
+		case *kind == "mcp":
+			shown = append(shown, read.readServer(t))
 		default:
 			f.fail(event.Unsupported, fmt.Sprintf("tools[%d]", i),
 				fmt.Sprintf("this host cannot give the agent a tool of type %s; a coding agent brings its own tools", *kind))
@@ -61,6 +65,10 @@ func readTools(f *fields) *tools {
 		if f.fault() != nil {
 			return nil
 		}
+	}
+	if err := spec.ValidCallerServers(f.path("tools"), read.servers); err != nil {
+		*f.err = err
+		return nil
 	}
 	read.list, _ = json.Marshal(shown) // strings and checked JSON
 	return read

@@ -124,6 +124,7 @@ var table = map[event.Code]Row{
 	event.ArtifactNotFound:      {404, typeRequest, "resource_not_found", respServer, No, 0},
 	event.ItemNotFound:          {404, typeRequest, "resource_not_found", respServer, No, 0},
 	event.ItemInUse:             {409, typeRequest, "invalid_request", respServer, No, 0},
+	event.MCPNotAllowed:         {403, typePermission, "invalid_request", respServer, No, 0},
 
 	// Refusals of the HTTP surface.
 	Internal:             {500, typeServer, "internal_error", respServer, No, 0},

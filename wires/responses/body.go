@@ -21,7 +21,7 @@ type createBody struct {
 	Instructions       string            `json:"instructions"`
 	Reasoning          reasoningBody     `json:"reasoning"`
 	Text               textBody          `json:"text"`
-	Tools              []toolBody        `json:"tools" doc:"beside those that a coding agent brings"`
+	Tools              []any             `json:"tools" doc:"besides those that a coding agent brings itself, for this response"`
 	ToolChoice         any               `json:"tool_choice" doc:"ignored unless auto or none"`
 	Prompt             any               `json:"prompt" as:"null"`
 	Include            []string          `json:"include"`
@@ -52,6 +52,7 @@ func (createBody) Variants() map[string][]any {
 		"input":        {"", []itemBody{}},
 		"conversation": {"", conversationBody{}},
 		"tool_choice":  {"", toolChoice{}},
+		"tools":        {toolBody{}, mcpBody{}},
 	}
 }
 

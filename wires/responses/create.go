@@ -24,7 +24,7 @@ func (w *Wire) Create(c *call.Call) {
 	}
 	posted, err := w.post(c, r)
 	if err != nil {
-		c.Fail(err)
+		c.Fail(call.ToolFault(err, r.servers.places, "server_url"))
 		return
 	}
 	if len(posted.Turns) == 0 {
@@ -295,6 +295,9 @@ func (w *Wire) prepare(c *call.Call, r *request, in *spec.NewInput, agent *spec.
 			text = agent.Instructions + "\n\n" + text
 		}
 		o.Instructions = &text
+	}
+	if r.servers.byLabel != nil {
+		o.MCP = &r.servers.byLabel
 	}
 	if o != (spec.Overrides{}) {
 		in.Overrides = &o

@@ -44,3 +44,12 @@ func readEcho(b []byte) (e echo, asked bool) {
 	}
 	return e, true
 }
+
+// tools are those of the request, never nil.
+func (e *echo) tools() []stdjson.RawMessage {
+	list := []stdjson.RawMessage{}
+	if len(e.Tools) > 0 && json.Unmarshal(e.Tools, &list) != nil {
+		return []stdjson.RawMessage{}
+	}
+	return list
+}

@@ -41,7 +41,7 @@ type Response struct {
 	Temperature        *float64             `json:"temperature"`
 	Text               textConfig           `json:"text"`
 	ToolChoice         stdjson.RawMessage   `json:"tool_choice"`
-	Tools              stdjson.RawMessage   `json:"tools" as:"array"`
+	Tools              []stdjson.RawMessage `json:"tools"`
 	TopLogprobs        *int64               `json:"top_logprobs,omitempty"`
 	TopP               *float64             `json:"top_p"`
 	Truncation         string               `json:"truncation"`
@@ -52,7 +52,7 @@ type Response struct {
 
 // Variants implements openapi.Variants.
 func (Response) Variants() map[string][]any {
-	return map[string][]any{"output": outputItems(), "tool_choice": {"", toolChoice{}}}
+	return map[string][]any{"output": outputItems(), "tool_choice": {"", toolChoice{}}, "tools": {functionTool{}, mcpTool{}}}
 }
 
 // toolChoice is given back as it came.
@@ -148,7 +148,7 @@ func Of(t *fold.Turn) *Response {
 		Temperature:        e.Temperature,
 		Text:               textConfig{rawOr(e.Format, `{"type":"text"}`), e.Verbosity},
 		ToolChoice:         rawOr(e.ToolChoice, `"auto"`),
-		Tools:              rawOr(e.Tools, "[]"),
+		Tools:              e.tools(),
 		TopLogprobs:        e.TopLogprobs,
 		TopP:               e.TopP,
 		Truncation:         "disabled",

@@ -25,6 +25,7 @@ type request struct {
 	reasoning    *spec.Reasoning
 	format       *spec.TextFormat
 	functions    *[]spec.Function // nil when the request says nothing of tools
+	servers      servers
 	input        input
 	ignored      []string
 }

@@ -48,16 +48,30 @@ func readTools(r *request, name string, raw []byte) error {
 	names := map[string]bool{}
 	for i, raw := range list {
 		param := fmt.Sprintf("%s[%d]", name, i)
+		var kind struct {
+			Type string `json:"type"`
+		}
+		if err := call.Unmarshal(param, raw, &kind); err != nil {
+			return err
+		}
+		if kind.Type == "mcp" {
+			server, err := r.readServer(param, raw)
+			if err != nil {
+				return err
+			}
+			shown = append(shown, server)
+			continue
+		}
+		if kind.Type != "function" {
+			word := ""
+			if plainWord.MatchString(kind.Type) {
+				word = " " + kind.Type
+			}
+			return event.FailParam(event.Unsupported, param, "the"+word+" tool cannot be given to this agent: it works with its own tools; leave it out")
+		}
 		var t toolBody
 		if err := call.Unmarshal(param, raw, &t); err != nil {
 			return err
-		}
-		if t.Type != "function" {
-			kind := ""
-			if plainWord.MatchString(t.Type) {
-				kind = " " + t.Type
-			}
-			return event.FailParam(event.Unsupported, param, "the"+kind+" tool cannot be given to this agent: it works with its own tools; leave it out")
 		}
 		fn, err := readFunction(param, &t)
 		if err != nil {
@@ -70,8 +84,11 @@ func readTools(r *request, name string, raw []byte) error {
 		*r.functions = append(*r.functions, fn)
 		shown = append(shown, functionTool{Type: "function", Name: fn.Name, Description: t.Description, Parameters: oneLine(t.Parameters), Strict: fn.Strict})
 	}
-	var err error
-	r.echo.Tools, err = json.Marshal(shown)
+	if err := spec.ValidCallerServers(name, r.servers.byLabel); err != nil {
+		return err
+	}
+	all, err := json.Marshal(shown)
+	r.echo.Tools = oneLine(all)
 	return err
 }
 

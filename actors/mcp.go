@@ -136,7 +136,7 @@ func (h *Host) admit(ctx context.Context, r *RuntimeConfig, perm spec.Permission
 			return event.FailParam(event.Unsupported, param, "adapter "+name+" takes no MCP servers; leave the tool out or use another adapter")
 		}
 		if m.Approval.Any() && (perm != spec.Ask || !hasPermission(caps.Permissions, spec.Ask)) { // with ask, every call of such a tool is asked for
-			return event.FailParam(event.Unsupported, param+".require_approval", "adapter "+name+" does not ask before it calls a tool of an MCP server, unless it can run with permissions ask and does; set require_approval to never")
+			return event.FailParam(event.Unsupported, param+".require_approval", "adapter "+name+" does not ask before it calls a tool of an MCP server with these permissions; set require_approval to never")
 		}
 		if err := h.cfg.callerMCP.Check(label, &m); err != nil {
 			return err

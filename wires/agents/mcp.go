@@ -71,7 +71,7 @@ func (s *tools) readServer(t *fields) mcpTool {
 	set(&shown.Label, read[string](t, "server_label"))
 	switch {
 	case spec.ValidServerName(shown.Label) != nil:
-		t.invalid("server_label", "must match [A-Za-z0-9_-]{1,40}")
+		t.invalid("server_label", "must match [A-Za-z0-9_-]{1,40} and not be %s", spec.HostServer)
 	case s.places[shown.Label] != "":
 		t.invalid("server_label", "is that of %s; every server needs one of its own", s.places[shown.Label])
 	}

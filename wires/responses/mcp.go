@@ -102,7 +102,7 @@ func (r *request) readServer(place string, raw []byte) (mcpTool, error) {
 	case t.Tunnel != nil:
 		return refused("tunnel_id", "this host has no tunnels; give the server's own server_url")
 	case spec.ValidServerName(t.Label) != nil:
-		return bad("server_label", "must match [A-Za-z0-9_-]{1,40}")
+		return bad("server_label", "must match [A-Za-z0-9_-]{1,40} and not be "+spec.HostServer)
 	case r.servers.places[t.Label] != "":
 		return bad("server_label", "is that of "+r.servers.places[t.Label]+"; every server needs one of its own")
 	case slices.ContainsFunc(t.AllowedCallers, func(c string) bool { return c != "direct" }):

@@ -56,10 +56,11 @@ func TestMCPToolsThatCannotBeAreRefusedByTheirPlace(t *testing.T) {
 	const ok = `"type":"mcp","server_label":"docs","server_url":"https://a.b/"`
 	many := strings.TrimSuffix(strings.Repeat(`{"type":"mcp","server_label":"x","server_url":"https://a.b/"},`, 2), ",")
 	for tools, want := range map[string][2]string{
-		`[5]`:                                   {"invalid_request", "tools[0]"},
-		`[{}]`:                                  {"agents.unsupported", "tools[0]"},
-		`[{"type":"mcp"}]`:                      {"invalid_request", "tools[0].server_label"},
-		`[{"type":"mcp","server_label":"a b"}]`: {"invalid_request", "tools[0].server_label"},
+		`[5]`:              {"invalid_request", "tools[0]"},
+		`[{}]`:             {"agents.unsupported", "tools[0]"},
+		`[{"type":"mcp"}]`: {"invalid_request", "tools[0].server_label"},
+		`[{"type":"mcp","server_label":"agenthost"}]`:                                                  {"invalid_request", "tools[0].server_label"},
+		`[{"type":"mcp","server_label":"a b"}]`:                                                        {"invalid_request", "tools[0].server_label"},
 		`[{"type":"mcp","server_label":"` + strings.Repeat("a", 41) + `"}]`:                            {"invalid_request", "tools[0].server_label"},
 		`[{"type":"mcp","server_label":"a","server_url":"ftp://a.b"}]`:                                 {"invalid_request", "tools[0].server_url"},
 		`[{"type":"mcp","server_label":"a","server_url":"https://u:` + canary + `@a.b"}]`:              {"invalid_request", "tools[0].server_url"},

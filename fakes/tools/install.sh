@@ -6,8 +6,10 @@
 #   fakes/tools/install.sh [clis] [sdk-js] [sdk-py] [sdk-go] [lint] | all
 #
 # clis    bin/codex, bin/claude: the native programs out of the npm packages
-# sdk-js  sdk-js/newest: the official JavaScript SDK
-# sdk-py  py-VERSION: a virtual environment a version of the official Python SDK
+# sdk-js  sdk-js/newest: the official JavaScript SDK; sdk-js/agents: with the
+#         Agents SDK
+# sdk-py  py-VERSION: a virtual environment a version of the official Python SDK;
+#         py-agents-VERSION: one with the Agents SDK
 # sdk-go  into Go's module cache: the official Go SDK
 # lint    bin/golangci-lint
 #

@@ -59,7 +59,7 @@ func TestLockFilesNameNoHostAndPinEverything(t *testing.T) {
 		}
 		files = append(files, found...)
 	}
-	if len(files) != 5 {
+	if len(files) != 7 {
 		t.Fatalf("lock files: %v", files)
 	}
 	host := regexp.MustCompile(`[a-z]+://`)

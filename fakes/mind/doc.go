@@ -9,13 +9,17 @@
 //	[[shell: CMD]]             run CMD with the CLI's shell tool
 //	[[write: PATH TEXT]]       write TEXT to the file PATH
 //	[[mcp: SERVER TOOL JSON]]  call a tool of an MCP server
-//	[[call: NAME JSON]]        call a function tool by its name
+//	[[call: NAME JSON]]        call a tool by its bare name: a function of the
+//	                           request, else a tool of any MCP server
+//	[[try: NAME JSON]]         the same, but nothing where there is no such tool
+//	[[and]]                    between two calls: both in one model response
 //	[[task: PROMPT]]           hand PROMPT, directives included, to a subagent
 //	[[join]]                   wait for the subagents, with a CLI that has a tool for it
 //	[[say: TEXT]]              answer TEXT exactly; before a call: say it first
 //	[[think: TEXT]]            a reasoning summary
 //	[[count: N]]               answer "1 2 3 ... N", one piece a number
 //	[[big: BYTES]]             answer with that many bytes
+//	[[json]]                   answer a value of the schema that is asked for
 //	[[slow: MS]]               wait before each piece, the whole turn long
 //	[[wait: MS]]               wait once, before the next thing
 //	[[use: INPUT OUTPUT]]      each response of the turn counts that many tokens

@@ -1,6 +1,7 @@
 package mind
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,10 +16,12 @@ type Move struct {
 	Fault *Fault
 	// Think is a reasoning summary.
 	Think string
-	// Say is a text. With a Call it is commentary before it.
+	// Say is a text. With Calls it is commentary before them.
 	Say string
-	// Call is a tool call; without one the turn ends here.
-	Call *Call
+	// Fit asks for a Say of the schema that the request names, if it names one.
+	Fit bool
+	// Calls are tool calls, made at once; without one the turn ends here.
+	Calls []*Call
 	// Use is how many tokens the response counts; zero numbers are the provider's.
 	Use Use
 }
@@ -34,7 +37,7 @@ const (
 	Shell    CallKind = iota + 1 // Args: the command line
 	Write                        // Name: the path; Args: the content
 	MCP                          // Server, Name: the tool; Args: JSON
-	Function                     // Name: the tool; Args: JSON
+	Function                     // Name: the tool, whoever serves it; Args: JSON
 	Subagent                     // Args: the prompt of the subagent
 	Join                         // waits for the subagents set to work so far
 )
@@ -72,8 +75,9 @@ type Message struct {
 	Text string
 }
 
-// Next says what the model does after the conversation so far.
-func Next(talk []Message) Move {
+// Next says what the model does after the conversation so far. offered says
+// whether there is a tool of a name, for calls that are only tried; nil offers all.
+func Next(talk []Message, offered func(tool string) bool) Move {
 	newest := len(talk) - 1
 	for newest >= 0 && talk[newest].From != User {
 		newest--
@@ -88,6 +92,9 @@ func Next(talk []Message) Move {
 		}
 	}
 	plain, list := Directives(talk[newest].Text)
+	list = slices.DeleteFunc(list, func(d Directive) bool {
+		return d.Name == "try" && offered != nil && !offered(callOf(d).Name)
+	})
 	m, answered := play(list, len(results))
 	if !answered {
 		m.Say = answer(talk[:newest], plain, results)
@@ -109,7 +116,7 @@ func play(list []Directive, done int) (m Move, answered bool) {
 			m.Use = Use{Input: number(input), Output: number(output)}
 		}
 	}
-	for _, d := range list {
+	for i, d := range list {
 		call := callOf(d)
 		if call == nil && calls != done {
 			continue
@@ -117,8 +124,8 @@ func play(list []Directive, done int) (m Move, answered bool) {
 		switch {
 		case call != nil:
 			calls++
-			if calls == done+1 {
-				m.Call, answered = call, true
+			if calls > done {
+				m.Calls, answered = append(m.Calls, call), true
 			}
 		case d.Name == "say":
 			says, answered = append(says, d.Arg), true
@@ -126,6 +133,8 @@ func play(list []Directive, done int) (m Move, answered bool) {
 			says, answered = append(says, count(number(d.Arg))), true
 		case d.Name == "big":
 			says, answered = append(says, strings.Repeat("x", number(d.Arg))), true
+		case d.Name == "json":
+			says, m.Fit, answered = append(says, "{}"), true, true
 		case d.Name == "think":
 			thoughts = append(thoughts, d.Arg)
 		case d.Name == "wait":
@@ -134,7 +143,8 @@ func play(list []Directive, done int) (m Move, answered bool) {
 			kind, times, _ := strings.Cut(d.Arg, " ")
 			m.Fault, answered = &Fault{Kind: kind, Times: number(times)}, true
 		}
-		if m.Call != nil || m.Fault != nil {
+		joined := i+1 < len(list) && list[i+1].Name == "and"
+		if m.Fault != nil || len(m.Calls) > 0 && !joined {
 			break
 		}
 	}
@@ -159,7 +169,7 @@ func callOf(d Directive) *Call {
 			f = append(f, "")
 		}
 		return &Call{Kind: MCP, Server: f[0], Name: f[1], Args: object(f[2])}
-	case "call":
+	case "call", "try":
 		name, args, _ := strings.Cut(d.Arg, " ")
 		return &Call{Kind: Function, Name: name, Args: object(args)}
 	}

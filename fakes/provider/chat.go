@@ -58,7 +58,7 @@ func chatUsage(a *answer) object {
 
 func finishReason(a *answer) string {
 	switch {
-	case a.Call != nil:
+	case len(a.Calls) > 0:
 		return "tool_calls"
 	case a.ends("incomplete"):
 		return "length"
@@ -68,8 +68,12 @@ func finishReason(a *answer) string {
 	return "stop"
 }
 
-func chatCall(a *answer) object {
-	return object{"id": a.Call.ID, "type": "function", "function": object{"name": a.Call.Name, "arguments": a.Call.Args}}
+func chatCalls(a *answer) []any {
+	list := make([]any, 0, len(a.Calls))
+	for i, c := range a.Calls {
+		list = append(list, object{"index": i, "id": c.ID, "type": "function", "function": object{"name": c.Name, "arguments": c.Args}})
+	}
+	return list
 }
 
 func (chat) whole(a *answer) any {
@@ -77,8 +81,8 @@ func (chat) whole(a *answer) any {
 	if a.Move.Think != "" {
 		message["reasoning_content"] = a.Move.Think
 	}
-	if a.Call != nil {
-		message["tool_calls"] = []any{chatCall(a)}
+	if len(a.Calls) > 0 {
+		message["tool_calls"] = chatCalls(a)
 	}
 	return object{
 		"id": a.id("chatcmpl"), "object": "chat.completion", "created": 1_700_000_000, "model": a.Model,
@@ -104,9 +108,7 @@ func (chat) stream(e *events, a *answer) {
 	if e.broken(a) {
 		return
 	}
-	if a.Call != nil {
-		call := chatCall(a)
-		call["index"] = 0
+	for _, call := range chatCalls(a) {
 		e.piece("", delta(object{"tool_calls": []any{call}}, nil))
 	}
 	e.send("", delta(object{}, finishReason(a)))

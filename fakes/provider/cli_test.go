@@ -147,6 +147,22 @@ func TestRealCodexRunsOnTheScriptedProvider(t *testing.T) {
 		if it := item(lines, "mcp_tool_call"); it["server"] != "scripted" || !strings.Contains(string(encode(t, it["result"])), "echo: ping") {
 			t.Errorf("MCP turn of %s: %v", c.model, lines)
 		}
+		lines, _ = c.codex("", `[[call: echo {"text":"one"}]] [[and]] [[call: echo {"text":"two"}]] [[call: env {"name":"HOME"}]]`, "-c", server)
+		if said, _ := item(lines, "agent_message")["text"].(string); !strings.HasPrefix(said, "The tool returned: echo: one\necho: two\n") {
+			t.Errorf("calls by bare names of %s: %v", c.model, lines)
+		}
+		lines, _ = c.codex("", `[[try: transfer {}]] [[say: went on]]`, "-c", server)
+		if item(lines, "agent_message")["text"] != "went on" {
+			t.Errorf("a tried call of %s: %v", c.model, lines)
+		}
+	}
+	asked := filepath.Join(c.workspace, "schema.json")
+	if err := os.WriteFile(asked, []byte(`{"type":"object","properties":{"n":{"type":"integer"},"list":{"type":"array","items":{"$ref":"#/$defs/w"}}},"required":["n","list"],"additionalProperties":false,"$defs":{"w":{"enum":["x"],"type":"string"}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	lines, _ = c.codex("", "[[json]]", "--output-schema", asked)
+	if item(lines, "agent_message")["text"] != `{"list":["x"],"n":7}` {
+		t.Errorf("an answer to a schema: %v", lines)
 	}
 	for kind, want := range map[string]string{"401": "401 Unauthorized", "500": "high demand", "429": "429 Too Many Requests", "context": "ran out of room", "cut": "stream disconnected", "incomplete": "max_output_tokens", "quota": "Quota exceeded"} {
 		lines, status = c.codex("", "[[error: "+kind+"]]")

@@ -67,7 +67,7 @@ func messagesUsage(a *answer) object {
 
 func stopReason(a *answer) string {
 	switch {
-	case a.Call != nil:
+	case len(a.Calls) > 0:
 		return "tool_use"
 	case a.ends("incomplete"):
 		return "max_tokens"
@@ -94,7 +94,7 @@ func blocks(a *answer) (list []object, deltas [][]object) {
 		}
 		list, deltas = append(list, object{"type": "text", "text": a.Move.Say}), append(deltas, d)
 	}
-	if c := a.Call; c != nil {
+	for _, c := range a.Calls {
 		list = append(list, object{"type": "tool_use", "id": "tool" + c.ID, "name": c.Name, "input": jsoniter.RawMessage(c.Args)})
 		deltas = append(deltas, []object{{"type": "input_json_delta", "partial_json": c.Args}})
 	}

@@ -27,11 +27,16 @@ func (responses) read(body []byte) (*question, error) {
 		Stream bool                `json:"stream"`
 		Input  jsoniter.RawMessage `json:"input"`
 		Tools  []responsesTool     `json:"tools"`
+		Text   struct {
+			Format struct {
+				Schema jsoniter.RawMessage `json:"schema"`
+			} `json:"format"`
+		} `json:"text"`
 	}
 	if err := json.Unmarshal(body, &in); err != nil {
 		return nil, err
 	}
-	q := &question{Model: in.Model, Stream: in.Stream}
+	q := &question{Model: in.Model, Stream: in.Stream, Schema: in.Text.Format.Schema}
 	q.offer("", in.Tools)
 	var text string
 	if json.Unmarshal(in.Input, &text) == nil {
@@ -53,10 +58,12 @@ func (responses) read(body []byte) (*question, error) {
 		switch it.Type {
 		case "", "message":
 			q.say(it.Role, parts(it.Content))
-		case "function_call_output", "custom_tool_call_output":
+		case "function_call_output":
 			q.result(it.CallID, parts(it.Output))
+		case "custom_tool_call_output":
+			q.scriptResult(it.CallID, parts(it.Output))
 		case "tool_search_output":
-			q.searched = true
+			q.result(it.CallID, nil)
 			q.offer("", it.Tools)
 		case "additional_tools":
 			q.offer("", it.Tools)
@@ -81,11 +88,26 @@ func (q *question) offer(namespace string, list []responsesTool) {
 
 // result adds the result of a call to the talk.
 func (q *question) result(call string, texts []string) {
-	if strings.Contains(call, searchID) {
-		q.searched = true
+	if _, name, ok := strings.Cut(call, searchID); ok {
+		if q.searched == nil {
+			q.searched = map[string]bool{}
+		}
+		q.searched[name] = true
 		return
 	}
 	q.Talk = append(q.Talk, mind.Message{From: mind.Tool, Text: commandOutput(strings.Join(texts, "\n"))})
+}
+
+// scriptResult adds the results of a script, which prints one text a call behind
+// a head of the CLI's own.
+func (q *question) scriptResult(call string, texts []string) {
+	if len(texts) < 3 || commandOutput(texts[0]) != "" {
+		q.result(call, texts)
+		return
+	}
+	for _, t := range texts[1:] {
+		q.result(call, []string{t})
+	}
 }
 
 // say adds a message of a request to the talk, without what the CLI wrapped
@@ -105,7 +127,7 @@ func (q *question) say(role string, texts []string) {
 	}
 	switch text := strings.Join(own, "\n"); role {
 	case "user":
-		q.searched = false
+		q.searched = nil
 		q.Talk = append(q.Talk, mind.Message{From: mind.User, Text: text})
 	case "assistant":
 		q.Talk = append(q.Talk, mind.Message{From: mind.Model, Text: text})
@@ -185,15 +207,15 @@ func messageItem(a *answer) object {
 	return object{"type": "message", "id": a.id("msg"), "role": "assistant", "status": "completed", "content": []any{part}}
 }
 
-func callItem(a *answer) object {
-	c := a.Call
+func callItem(a *answer, i int) object {
+	c, id := a.Calls[i], func(prefix string) string { return numbered(a.id(prefix), i) }
 	switch {
 	case c.Search:
-		return object{"type": "tool_search_call", "id": a.id("ts"), "call_id": c.ID, "execution": "client", "status": "completed", "arguments": jsoniter.RawMessage(c.Args)}
+		return object{"type": "tool_search_call", "id": id("ts"), "call_id": c.ID, "execution": "client", "status": "completed", "arguments": jsoniter.RawMessage(c.Args)}
 	case c.Custom:
-		return object{"type": "custom_tool_call", "id": a.id("ctc"), "call_id": c.ID, "name": c.Name, "input": c.Args, "status": "completed"}
+		return object{"type": "custom_tool_call", "id": id("ctc"), "call_id": c.ID, "name": c.Name, "input": c.Args, "status": "completed"}
 	}
-	o := object{"type": "function_call", "id": a.id("fc"), "call_id": c.ID, "name": c.Name, "arguments": c.Args, "status": "completed"}
+	o := object{"type": "function_call", "id": id("fc"), "call_id": c.ID, "name": c.Name, "arguments": c.Args, "status": "completed"}
 	if c.Namespace != "" && c.Namespace != ownTools {
 		o["namespace"] = c.Namespace
 	}
@@ -208,8 +230,8 @@ func (w responses) whole(a *answer) any {
 	if a.Move.Say != "" || a.ends("refusal") {
 		output = append(output, messageItem(a))
 	}
-	if a.Call != nil {
-		output = append(output, callItem(a))
+	for i := range a.Calls {
+		output = append(output, callItem(a, i))
 	}
 	if a.ends("incomplete") {
 		return w.object(a, "incomplete", output)
@@ -231,8 +253,8 @@ func (w responses) stream(e *events, a *answer) {
 	if e.broken(a) {
 		return
 	}
-	if a.Call != nil {
-		s.call()
+	for i := range a.Calls {
+		s.call(i)
 	}
 	status := "completed"
 	if a.ends("incomplete") {
@@ -297,12 +319,12 @@ func (s *responseStream) message() {
 	s.finished(messageItem(s.answer))
 }
 
-func (s *responseStream) call() {
-	item, at := callItem(s.answer), len(s.output)
+func (s *responseStream) call(i int) {
+	item, at := callItem(s.answer, i), len(s.output)
 	s.added(item)
 	if item["type"] == "function_call" {
-		s.delta("response.function_call_arguments.delta", object{"item_id": item["id"], "output_index": at, "delta": s.Call.Args})
-		s.event("response.function_call_arguments.done", object{"item_id": item["id"], "output_index": at, "arguments": s.Call.Args})
+		s.delta("response.function_call_arguments.delta", object{"item_id": item["id"], "output_index": at, "delta": s.Calls[i].Args})
+		s.event("response.function_call_arguments.done", object{"item_id": item["id"], "output_index": at, "arguments": s.Calls[i].Args})
 	}
 	s.finished(item)
 }

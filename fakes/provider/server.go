@@ -113,8 +113,10 @@ type question struct {
 	Tools  []tool
 	// Dir is the caller's working directory, if the request names it.
 	Dir string
-	// searched says that the newest prompt has led to a search for tools.
-	searched bool
+	// searched has the names that the newest prompt has led to a search for.
+	searched map[string]bool
+	// Schema is what the answer is to fit, nil for a free one.
+	Schema jsoniter.RawMessage
 	// Usage says that a chat request wants usage in its stream.
 	Usage bool
 }
@@ -124,7 +126,7 @@ type answer struct {
 	*question
 	Number int // of the response; ids are made of it
 	Move   mind.Move
-	Call   *toolCall // nil without one
+	Calls  []*toolCall
 	Slow   time.Duration
 }
 
@@ -184,7 +186,7 @@ func (s *Server) think(wire wire, r *http.Request, body []byte) (*answer, *failu
 	if len(s.moves) > 0 {
 		a.Move, s.moves = s.moves[0], s.moves[1:]
 	} else {
-		a.Move = mind.Next(q.Talk)
+		a.Move = mind.Next(q.Talk, q.offers)
 	}
 	a.Slow = max(a.Move.Slow, s.script.Slow)
 	if f := a.Move.Fault; f != nil && f.Times > 0 {
@@ -196,8 +198,9 @@ func (s *Server) think(wire wire, r *http.Request, body []byte) (*answer, *failu
 			}
 		}
 	}
-	if a.Move.Call != nil {
-		a.Call = translate(a.Move.Call, q, a.Number)
+	a.Calls = translate(a.Move.Calls, q, a.Number)
+	if a.Move.Fit && q.Schema != nil {
+		a.Move.Say = sample(q.Schema)
 	}
 	if a.Move.Fault == nil {
 		return a, nil

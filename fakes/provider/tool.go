@@ -37,9 +37,9 @@ type toolCall struct {
 	Args string
 }
 
-// searchID marks the ids of calls that only look for a tool: their results are
-// not results of a call that the prompt asked for.
-const searchID = "find"
+// searchID marks the ids of calls that only look for a tool, whose name stands
+// behind it: their results are not results of a call that the prompt asked for.
+const searchID = "_find_"
 
 // Shell and file tools of the CLIs we know, the better ones first.
 var (
@@ -49,15 +49,34 @@ var (
 	joinTools  = []string{"wait_agent"}
 )
 
-// translate turns a call into one of the request's tools.
-func translate(c *mind.Call, q *question, number int) *toolCall {
-	call := find(c, q)
-	if call.Search {
-		call.ID = "call_" + searchID + "_" + strconv.Itoa(number)
-	} else {
-		call.ID = "call_scripted_" + strconv.Itoa(number)
+// translate turns calls into calls of the request's tools. Where one has to be
+// looked for first, that is done before any is made.
+func translate(calls []*mind.Call, q *question, number int) []*toolCall {
+	if t, ok := q.scripts(); ok && slices.ContainsFunc(calls, func(c *mind.Call) bool { return !q.own(c) }) {
+		return []*toolCall{{ID: "call_scripted_" + strconv.Itoa(number), tool: t, Args: javascript(calls)}}
 	}
-	return call
+	var list, searches []*toolCall
+	for i, c := range calls {
+		call := find(c, q)
+		call.ID = numbered("call_scripted_"+strconv.Itoa(number), i)
+		list = append(list, call)
+		if call.Search {
+			call.ID += searchID + c.Name
+			searches = append(searches, call)
+		}
+	}
+	if len(searches) > 0 {
+		return searches
+	}
+	return list
+}
+
+// numbered tells the ids of one response's calls apart.
+func numbered(id string, i int) string {
+	if i == 0 {
+		return id
+	}
+	return id + "_" + strconv.Itoa(i)
 }
 
 func find(c *mind.Call, q *question) *toolCall {
@@ -67,18 +86,31 @@ func find(c *mind.Call, q *question) *toolCall {
 	case mind.Write:
 		return q.write(c.Name, c.Args)
 	case mind.MCP:
-		return q.mcp(c)
 	case mind.Subagent:
 		return q.subagent(c.Args)
 	case mind.Join:
 		return q.join()
 	case mind.Function:
+		if t, ok := q.tool(c.Name); ok {
+			return &toolCall{tool: t, Args: c.Args}
+		}
 	}
-	t, ok := q.tool(c.Name)
-	if !ok {
-		t = tool{Name: c.Name}
+	return q.mcp(c)
+}
+
+// offers says whether the request has a tool of a bare name, or may have it.
+func (q *question) offers(name string) bool {
+	if _, ok := q.scripts(); ok {
+		return true
 	}
-	return &toolCall{tool: t, Args: c.Args}
+	c := find(&mind.Call{Kind: mind.Function, Name: name}, q)
+	return slices.ContainsFunc(q.Tools, func(t tool) bool { return t.Name == c.Name && t.Namespace == c.Namespace })
+}
+
+// own says that a call is one of a function that the request itself names.
+func (q *question) own(c *mind.Call) bool {
+	_, ok := q.tool(c.Name)
+	return ok && c.Kind == mind.Function
 }
 
 // ownTools is the namespace that Codex puts its own tools into for some models.
@@ -95,9 +127,6 @@ func (q *question) tool(names ...string) (tool, bool) {
 }
 
 func (q *question) shell(command string) *toolCall {
-	if t, ok := q.tool("exec"); ok && t.Custom {
-		return &toolCall{tool: t, Args: "const r = await tools.exec_command({cmd: " + quote(command) + "});\ntext(r.output);\n"}
-	}
 	t, ok := q.tool(shellTools...)
 	if !ok {
 		t = tool{Name: "Bash"}
@@ -134,9 +163,6 @@ func (q *question) write(path, text string) *toolCall {
 		return &toolCall{tool: t, Args: encode(args)}
 	}
 	patch := addFile(path, text)
-	if t, ok := q.tool("exec"); ok && t.Custom {
-		return &toolCall{tool: t, Args: "text(await tools.apply_patch(" + quote(patch) + "));\n"}
-	}
 	if t, ok := q.tool("apply_patch"); ok {
 		if t.Custom {
 			return &toolCall{tool: t, Args: patch}
@@ -200,33 +226,49 @@ func addFile(path, text string) string {
 	return b.String()
 }
 
-// mcp finds a tool of an MCP server, or looks for it where the CLI hides such
-// tools behind a search.
+// mcp finds a tool of an MCP server, of any without a server's name, or looks for
+// it where the CLI hides such tools behind a search.
 func (q *question) mcp(c *mind.Call) *toolCall {
-	space := "mcp__" + c.Server
 	for _, t := range q.Tools {
-		if t.Name == space+"__"+c.Name || strings.TrimSuffix(t.Namespace, "__") == space && t.Name == c.Name {
+		if server, name, ok := t.served(); ok && name == c.Name && (c.Server == "" || server == c.Server) {
 			return &toolCall{tool: t, Args: c.Args}
 		}
 	}
-	full := space + "__" + c.Name
-	if t, ok := q.tool("exec"); ok && t.Custom {
-		return &toolCall{tool: t, Args: "text(await tools." + full + "(" + c.Args + "));\n"}
+	full := c.Name
+	if c.Server != "" {
+		full = mcpPrefix + c.Server + "__" + c.Name
 	}
 	for _, t := range q.Tools {
-		if !t.Search || q.searched {
+		if !t.Search || q.searched[c.Name] {
 			continue // a second search would find no more
 		}
-		query := map[string]any{"query": c.Server + " " + c.Name}
+		query := map[string]any{"query": strings.TrimSpace(c.Server + " " + c.Name)}
 		if t.Schema.has("max_results") {
-			query = map[string]any{"query": "select:" + full, "max_results": 5}
+			query["max_results"] = 5
+			if c.Server != "" {
+				query["query"] = "select:" + full
+			}
 		}
 		return &toolCall{tool: t, Args: encode(query)}
 	}
 	return &toolCall{tool: tool{Name: full}, Args: c.Args}
 }
 
-func quote(s string) string { return encode(s) }
+// mcpPrefix is how the CLIs mark the tools of MCP servers.
+const mcpPrefix = "mcp__"
+
+// served parts the name of an MCP server's tool, which some CLIs give as one name
+// and others as a namespace and a name.
+func (t tool) served() (server, name string, ok bool) {
+	if space, ok := strings.CutPrefix(t.Namespace, mcpPrefix); ok {
+		return strings.TrimSuffix(space, "__"), t.Name, true
+	}
+	full, ok := strings.CutPrefix(t.Name, mcpPrefix)
+	if !ok {
+		return "", "", false
+	}
+	return strings.Cut(full, "__")
+}
 
 func encode(v any) string {
 	b, err := json.Marshal(v)

@@ -154,7 +154,7 @@ func (t *turn) note(word, text string) {
 // play lets the mind decide until it has nothing more to do.
 func (t *turn) play() int {
 	for responses := 1; ; responses++ {
-		m := mind.Next(t.memory.talk)
+		m := mind.Next(t.memory.talk, nil)
 		time.Sleep(m.Wait)
 		t.note("response", "")
 		if m.Think != "" {
@@ -175,7 +175,7 @@ func (t *turn) play() int {
 				m.Say = "It worked after " + strconv.Itoa(f.Times) + " failures."
 			}
 		}
-		if m.Call == nil {
+		if len(m.Calls) == 0 {
 			t.crash()
 			t.say(m.Say, m.Slow, false)
 			t.note("model", m.Say)
@@ -188,7 +188,9 @@ func (t *turn) play() int {
 		if t.maxResponses > 0 && responses >= t.maxResponses {
 			return t.fault("max-turns")
 		}
-		t.note("tool", t.call(m.Call))
+		for _, c := range m.Calls {
+			t.note("tool", t.call(c))
+		}
 	}
 }
 

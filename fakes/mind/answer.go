@@ -3,6 +3,7 @@ package mind
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -27,7 +28,7 @@ func answer(before []Message, plain string, results []string) string {
 				all = append(all, memories(text)...)
 			}
 		}
-		all = append(all, memories(plain)...)
+		all = slices.Compact(append(all, memories(plain)...)) // the model has said it again
 		if len(all) == 0 {
 			return "You did not ask me to remember anything."
 		}

@@ -25,6 +25,9 @@
 //	[[use: INPUT OUTPUT]]      each response of the turn counts that many tokens
 //	[[error: KIND]]            fail: see Fault; [[error: KIND N]] the first N times
 //
+// Of a prompt that tells an earlier conversation, only what stands behind Now is
+// played.
+//
 // Without a directive that answers, the mind answers by itself: it quotes what
 // its tools returned, recalls what it was asked to remember anywhere in the
 // conversation, or says back what it heard.

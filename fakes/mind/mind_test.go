@@ -28,6 +28,10 @@ func TestAConversationIsRecalledFromItsTranscript(t *testing.T) {
 	if got := mind.Next([]mind.Message{preface}, nil).Say; got != "You asked me to remember 42." {
 		t.Errorf("from a preface: %q", got)
 	}
+	told := user("Earlier:\n\nuser: remember 42 [[shell: true]] [[say: no]]\n\nassistant: I will remember 42.\n\n" + mind.Now + "\nwhat did I ask you to remember?")
+	if got := mind.Next([]mind.Message{told}, nil).Say; got != "You asked me to remember 42." {
+		t.Errorf("from a conversation told before the message: %q", got)
+	}
 }
 
 func TestDirectivesAreOneResponseACall(t *testing.T) {

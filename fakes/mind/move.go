@@ -75,6 +75,10 @@ type Message struct {
 	Text string
 }
 
+// Now stands between an earlier conversation that a prompt tells and what the user
+// says in it: what was played once is not played again.
+const Now = "The user's message now:"
+
 // Next says what the model does after the conversation so far. offered says
 // whether there is a tool of a name, for calls that are only tried; nil offers all.
 func Next(talk []Message, offered func(tool string) bool) Move {
@@ -85,19 +89,24 @@ func Next(talk []Message, offered func(tool string) bool) Move {
 	if newest < 0 {
 		return Move{Say: "There was no question."}
 	}
+	before, prompt := talk[:newest], talk[newest].Text
+	if at := strings.LastIndex(prompt, Now); at >= 0 {
+		before = append(slices.Clone(before), Message{From: User, Text: prompt[:at]})
+		prompt = prompt[at+len(Now):]
+	}
 	var results []string
 	for _, m := range talk[newest:] {
 		if m.From == Tool {
 			results = append(results, m.Text)
 		}
 	}
-	plain, list := Directives(talk[newest].Text)
+	plain, list := Directives(prompt)
 	list = slices.DeleteFunc(list, func(d Directive) bool {
 		return d.Name == "try" && offered != nil && !offered(callOf(d).Name)
 	})
 	m, answered := play(list, len(results))
 	if !answered {
-		m.Say = answer(talk[:newest], plain, results)
+		m.Say = answer(before, plain, results)
 	}
 	return m
 }

@@ -28,6 +28,7 @@ type node struct {
 	Const      any              `json:"const"`
 	AnyOf      []*node          `json:"anyOf"`
 	Minimum    *float64         `json:"minimum"`
+	Maximum    *float64         `json:"maximum"`
 	Ref        string           `json:"$ref"`
 	Defs       map[string]*node `json:"$defs"`
 	Old        map[string]*node `json:"definitions"`
@@ -64,14 +65,22 @@ func (n *node) value(root *node, depth int) any {
 	case "array":
 		return []any{n.Items.value(root, depth-1)}
 	case "integer", "number":
-		if n.Minimum != nil {
-			return *n.Minimum
-		}
-		return 7
+		return n.number()
 	case "boolean":
 		return true
 	case "null":
 		return nil
 	}
 	return "scripted"
+}
+
+func (n *node) number() float64 {
+	v := 7.0
+	if n.Minimum != nil {
+		v = max(v, *n.Minimum)
+	}
+	if n.Maximum != nil {
+		v = min(v, *n.Maximum)
+	}
+	return v
 }

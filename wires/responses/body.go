@@ -24,7 +24,7 @@ type createBody struct {
 	Tools              []any             `json:"tools" doc:"besides those that a coding agent brings itself, for this response"`
 	ToolChoice         any               `json:"tool_choice" doc:"ignored unless auto or none"`
 	Prompt             any               `json:"prompt" as:"null"`
-	Include            []string          `json:"include"`
+	Include            []string          `json:"include" doc:"ignored"`
 	StreamOptions      any               `json:"stream_options" as:"any"`
 	Temperature        float64           `json:"temperature" doc:"ignored"`
 	TopP               float64           `json:"top_p" doc:"ignored"`

@@ -236,6 +236,10 @@ func TestRealClaudeCodeRunsOnTheScriptedProvider(t *testing.T) {
 	if last = lines[len(lines)-1]; last["result"] != "The tool returned: echo: ping" {
 		t.Errorf("MCP turn: %v", lines)
 	}
+	lines, _ = c.claude("", `[[call: echo {"text":"one"}]] [[and]] [[call: echo {"text":"two"}]] [[try: transfer]] [[call: fail {"text":"no"}]]`, "--mcp-config", server, "--strict-mcp-config")
+	if said, _ := lines[len(lines)-1]["result"].(string); !strings.HasPrefix(said, "The tool returned: echo: one\necho: two\n") {
+		t.Errorf("calls by bare names: %v", lines)
+	}
 	for kind, want := range map[string]string{"401": "Failed to authenticate", "500": "API Error: 500", "429": "rejected (429)", "context": "Prompt is too long"} {
 		lines, status = c.claude("", "[[error: "+kind+"]]")
 		last = lines[len(lines)-1]

@@ -1,6 +1,8 @@
 package provider
 
 import (
+	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/agenthost/agenthost/fakes/mind"
@@ -13,9 +15,26 @@ func (q *question) scripts() (tool, bool) {
 	return t, ok && t.Custom
 }
 
-// byName calls a tool by its full name, or by the end of it.
+// stillRuns is what Codex says of a script that takes longer than half a minute.
+var stillRuns = regexp.MustCompile(`^Script running with cell ID (\S+)`)
+
+// waitID marks the ids of calls that wait for a script's result.
+const waitID = "_wait_"
+
+// wait asks for what a script has printed since.
+func (q *question) wait(number int) *toolCall {
+	t, ok := q.tool("wait")
+	if !ok {
+		t = tool{Name: "wait"}
+	}
+	return &toolCall{ID: "call_scripted_" + strconv.Itoa(number) + waitID + q.cell, tool: t, Args: encode(map[string]any{"cell_id": q.cell})}
+}
+
+// byName calls a tool by its full name, or by the end of it. Names are made
+// identifiers of the language by the CLI.
 const byName = `const byName = async (name, args) => {
-  const full = ALL_TOOLS.map((t) => t.name).find((n) => n === name || n.startsWith("` + mcpPrefix + `") && n.endsWith("__" + name));
+  const end = name.replace(/[^A-Za-z0-9_]/g, "_");
+  const full = ALL_TOOLS.map((t) => t.name).find((n) => n === end || n.startsWith("` + mcpPrefix + `") && n.endsWith("__" + end));
   if (!full) return "there is no tool " + name;
   const r = await tools[full](args);
   return r.content ? r.content.map((c) => c.text).join("\n") : JSON.stringify(r);

@@ -223,3 +223,20 @@ func TestUnknownRoutesAndBadBodiesAreRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestAScriptThatStillRunsIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	_, url := start(t, provider.Script{})
+	const asked = `{"model":"m","tools":[{"type":"custom","name":"exec"},{"type":"function","name":"wait"}],"input":[{"role":"user","content":"[[shell: sleep 60]]"},` +
+		`{"type":"custom_tool_call_output","call_id":"call_scripted_1","output":"Script running with cell ID 7\nWall time 30.0 seconds\nOutput:\n"}`
+	_, answer := post(t, url+"/v1/responses", "", asked+"]}")
+	for _, part := range []string{`"name":"wait"`, `"arguments":"{\"cell_id\":\"7\"}"`, `"call_id":"call_scripted_1_wait_7"`} {
+		if !strings.Contains(answer, part) {
+			t.Errorf("no %s in %s", part, answer)
+		}
+	}
+	_, answer = post(t, url+"/v1/responses", "", asked+`,{"type":"function_call_output","call_id":"call_scripted_1_wait_7","output":[{"text":"Script completed\nWall time 30.0 seconds\nOutput:\n"},{"text":"slept"}]}]}`)
+	if !strings.Contains(answer, "The tool returned: slept") {
+		t.Errorf("after the script: %s", answer)
+	}
+}

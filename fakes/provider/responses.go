@@ -59,7 +59,11 @@ func (responses) read(body []byte) (*question, error) {
 		case "", "message":
 			q.say(it.Role, parts(it.Content))
 		case "function_call_output":
-			q.result(it.CallID, parts(it.Output))
+			if strings.Contains(it.CallID, waitID) {
+				q.scriptResult(it.CallID, parts(it.Output))
+			} else {
+				q.result(it.CallID, parts(it.Output))
+			}
 		case "custom_tool_call_output":
 			q.scriptResult(it.CallID, parts(it.Output))
 		case "tool_search_output":
@@ -101,6 +105,11 @@ func (q *question) result(call string, texts []string) {
 // scriptResult adds the results of a script, which prints one text a call behind
 // a head of the CLI's own.
 func (q *question) scriptResult(call string, texts []string) {
+	q.cell = ""
+	if m := stillRuns.FindStringSubmatch(strings.Join(texts, "\n")); m != nil {
+		q.cell = m[1]
+		return
+	}
 	if len(texts) < 3 || commandOutput(texts[0]) != "" {
 		q.result(call, texts)
 		return

@@ -115,6 +115,8 @@ type question struct {
 	Dir string
 	// searched has the names that the newest prompt has led to a search for.
 	searched map[string]bool
+	// cell is a script that goes on in the background, "" without one.
+	cell string
 	// Schema is what the answer is to fit, nil for a free one.
 	Schema jsoniter.RawMessage
 	// Usage says that a chat request wants usage in its stream.
@@ -182,6 +184,10 @@ func (s *Server) think(wire wire, r *http.Request, body []byte) (*answer, *failu
 		f := failures["400"]
 		f.message = "The request could not be read: " + err.Error()
 		return a, &f
+	}
+	if q.cell != "" {
+		a.Calls = []*toolCall{q.wait(a.Number)}
+		return a, nil
 	}
 	if len(s.moves) > 0 {
 		a.Move, s.moves = s.moves[0], s.moves[1:]

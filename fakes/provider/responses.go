@@ -217,7 +217,7 @@ func messageItem(a *answer) object {
 }
 
 func callItem(a *answer, i int) object {
-	c, id := a.Calls[i], func(prefix string) string { return numbered(a.id(prefix), i) }
+	c, id := a.Calls[i], func(prefix string) string { return a.id(nth(prefix, i)) }
 	switch {
 	case c.Search:
 		return object{"type": "tool_search_call", "id": id("ts"), "call_id": c.ID, "execution": "client", "status": "completed", "arguments": jsoniter.RawMessage(c.Args)}

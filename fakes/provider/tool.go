@@ -58,7 +58,7 @@ func translate(calls []*mind.Call, q *question, number int) []*toolCall {
 	var list, searches []*toolCall
 	for i, c := range calls {
 		call := find(c, q)
-		call.ID = numbered("call_scripted_"+strconv.Itoa(number), i)
+		call.ID = nth("call", i) + "_scripted_" + strconv.Itoa(number)
 		list = append(list, call)
 		if call.Search {
 			call.ID += searchID + c.Name
@@ -71,12 +71,12 @@ func translate(calls []*mind.Call, q *question, number int) []*toolCall {
 	return list
 }
 
-// numbered tells the ids of one response's calls apart.
-func numbered(id string, i int) string {
+// nth tells the ids of one response's calls apart, none the beginning of another.
+func nth(prefix string, i int) string {
 	if i == 0 {
-		return id
+		return prefix
 	}
-	return id + "_" + strconv.Itoa(i)
+	return prefix + "_" + strconv.Itoa(i)
 }
 
 func find(c *mind.Call, q *question) *toolCall {

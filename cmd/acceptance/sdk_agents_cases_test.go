@@ -114,6 +114,13 @@ var agentsSDKCases = map[string]agentsCase{
 		}
 		runs[0].is(t, "The tool returned: "+told, called, answered, said)
 	}},
+	"tool_parts": {runs: 1, judge: func(t *testing.T, runs []agentsRun) {
+		runs[0].is(t, "The tool returned: sunny\nin Oslo", called, answered, said)
+	}},
+	"tool_dynamic": {runs: 1, judge: func(t *testing.T, runs []agentsRun) {
+		runs[0].is(t, weatherTold, called, answered, said)
+		runs[0].asked(t, 2)
+	}},
 	"tool_beside_own": {runs: 1, judge: func(t *testing.T, runs []agentsRun) {
 		runs[0].is(t, "The tool returned: one\nsunny in Oslo\ntwo", called, called, answered, called, said)
 		runs[0].asked(t, 2)

@@ -26,7 +26,7 @@ var notBuilt = []struct {
 	cases   []string
 }{
 	{"caller-executed function tools", []string{
-		"tool", "tool_streamed", "tools_parallel", "tools_in_turn", "tool_fails", "tool_beside_own", "tool_structured", "tool_previous_response",
+		"tool", "tool_streamed", "tools_parallel", "tools_in_turn", "tool_fails", "tool_parts", "tool_dynamic", "tool_beside_own", "tool_structured", "tool_previous_response",
 		"tool_transcript", "tool_conversation", "tool_required", "tool_none", "agent_as_tool", "handoff", "handoff_streamed", "handoff_transcript",
 	}},
 	{"conversations", []string{"server_memory"}},
@@ -95,6 +95,13 @@ func agentsSDK(t *testing.T, language, folder, program string, args ...string) {
 	r := newCLIRig(t, "codex", tools.Need(t, "bin/codex"))
 	names := slices.Sorted(maps.Keys(agentsSDKCases))
 	names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(agentsSDKCases[name].not, language) })
+	for _, n := range notBuilt {
+		for _, name := range n.cases {
+			if _, ok := agentsSDKCases[name]; !ok {
+				t.Errorf("there is no case %s that could wait for %s", name, n.feature)
+			}
+		}
+	}
 	play := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return lacking(name) != "" })
 	start := time.Now()
 	said, end := playAgents(t, r, folder, program, append(args, play...)...)

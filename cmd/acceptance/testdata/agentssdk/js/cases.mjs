@@ -31,6 +31,15 @@ const getTime = tool({
   parameters: z.object({ city: z.string() }),
   execute: async ({ city }) => `noon in ${city}`,
 });
+const getParts = tool({
+  name: "get_parts",
+  description: "The weather of a city in parts.",
+  parameters: z.object({ city: z.string() }),
+  execute: ({ city }) => [
+    { type: "text", text: "sunny" },
+    { type: "text", text: `in ${city}` },
+  ],
+});
 const fail = tool({
   name: "fail",
   description: "Throws.",
@@ -166,6 +175,15 @@ const cases = {
   },
   async tool_fails() {
     return [facts(await run(agent({ tools: [fail] }), '[[call: fail {"text": "no"}]]'))];
+  },
+  async tool_parts() {
+    return [facts(await run(agent({ tools: [getParts] }), '[[call: get_parts {"city": "Oslo"}]]'))];
+  },
+  // Instructions made anew for each step of the loop are no handoff.
+  async tool_dynamic() {
+    let step = 0;
+    const instructions = () => `This is step ${++step}.`;
+    return [facts(await run(agent({ tools: [getWeather], instructions }), weather))];
   },
   // A function tool between the coding agent's own.
   async tool_beside_own() {

@@ -15,6 +15,7 @@ from agents import (
     OpenAIResponsesModel,
     Runner,
     SQLiteSession,
+    ToolOutputText,
     function_tool,
     set_tracing_disabled,
 )
@@ -45,6 +46,12 @@ def get_weather(city: str) -> str:
 async def get_time(city: str) -> str:
     """The time in a city."""
     return f"noon in {city}"
+
+
+@function_tool
+def get_parts(city: str) -> list[ToolOutputText]:
+    """The weather of a city in parts."""
+    return [ToolOutputText(text="sunny"), ToolOutputText(text=f"in {city}")]
 
 
 @function_tool
@@ -215,6 +222,23 @@ async def tools_in_turn():
 @case
 async def tool_fails():
     return [facts(await Runner.run(agent(tools=[fail]), '[[call: fail {"text": "no"}]]'))]
+
+
+@case
+async def tool_parts():
+    return [facts(await Runner.run(agent(tools=[get_parts]), '[[call: get_parts {"city": "Oslo"}]]'))]
+
+
+@case
+async def tool_dynamic():
+    """Instructions made anew for each step of the loop are no handoff."""
+    steps = []
+
+    def instructions(context, agent):
+        steps.append(agent.name)
+        return f"This is step {len(steps)}."
+
+    return [facts(await Runner.run(agent(tools=[get_weather], instructions=instructions), WEATHER))]
 
 
 @case

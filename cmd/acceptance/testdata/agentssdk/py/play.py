@@ -32,6 +32,8 @@ def case(play):
 
 def plain(v):
     """A value as JSON has it."""
+    if isinstance(v, list):
+        return [plain(each) for each in v]
     if hasattr(v, "model_dump"):
         return v.model_dump()
     return dataclasses.asdict(v) if dataclasses.is_dataclass(v) else v
@@ -44,7 +46,7 @@ def facts(result):
         "final": plain(result.final_output),
         "items": [i.type for i in result.new_items],
         "texts": [ItemHelpers.text_message_output(i) for i in result.new_items if i.type == "message_output_item"],
-        "outputs": [i.output for i in result.new_items if i.type == "tool_call_output_item"],
+        "outputs": [plain(i.output) for i in result.new_items if i.type == "tool_call_output_item"],
         "id": result.last_response_id,
         "agent": result.last_agent.name,
         "responses": len(result.raw_responses),

@@ -12,8 +12,9 @@ import (
 // digest are said, which is enough to see that it arrived whole.
 const maxEcho = 400
 
-// answer is what the model says when no directive says it.
-func answer(before []Message, plain string, results []string) string {
+// answer is what the model says when no directive says it: plain is what the user
+// says now, heard with what the prompt tells before it.
+func answer(before []Message, plain, heard string, results []string) string {
 	if len(results) > 0 {
 		for i, r := range results {
 			results[i] = strings.TrimSpace(r)
@@ -37,11 +38,11 @@ func answer(before []Message, plain string, results []string) string {
 	if m := memories(plain); len(m) > 0 {
 		return "I will remember " + strings.Join(m, ", ") + "."
 	}
-	if len(plain) > maxEcho {
-		sum := sha256.Sum256([]byte(plain))
-		return "I am a scripted model and heard " + strconv.Itoa(len(plain)) + " bytes with SHA-256 " + hex.EncodeToString(sum[:]) + "."
+	if len(heard) > maxEcho {
+		sum := sha256.Sum256([]byte(heard))
+		return "I am a scripted model and heard " + strconv.Itoa(len(heard)) + " bytes with SHA-256 " + hex.EncodeToString(sum[:]) + "."
 	}
-	return "I am a scripted model and heard: " + plain
+	return "I am a scripted model and heard: " + heard
 }
 
 // sentences parts a text behind . ! ? and at line ends.

@@ -32,6 +32,14 @@ func TestAConversationIsRecalledFromItsTranscript(t *testing.T) {
 	if got := mind.Next([]mind.Message{told}, nil).Say; got != "You asked me to remember 42." {
 		t.Errorf("from a conversation told before the message: %q", got)
 	}
+	told.Text += " [[say: only this]]"
+	if got := mind.Next([]mind.Message{told}, nil).Say; got != "only this" {
+		t.Errorf("directives of a conversation told before the message: %q", got)
+	}
+	told = user("user: one\n" + mind.Now + "\ntwo")
+	if got := mind.Next([]mind.Message{told}, nil).Say; got != "I am a scripted model and heard: user: one\n"+mind.Now+"\ntwo" {
+		t.Errorf("what was heard: %q", got)
+	}
 }
 
 func TestDirectivesAreOneResponseACall(t *testing.T) {

@@ -106,7 +106,8 @@ func Next(talk []Message, offered func(tool string) bool) Move {
 	})
 	m, answered := play(list, len(results))
 	if !answered {
-		m.Say = answer(before, plain, results)
+		heard, _ := Directives(talk[newest].Text)
+		m.Say = answer(before, plain, heard, results)
 	}
 	return m
 }

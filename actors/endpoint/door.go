@@ -68,7 +68,9 @@ func (s *Server) Open(tools []Tool, handle func(Call) Result) (*Door, error) {
 	d.URL, d.hash = base+d.path, sha256.Sum256([]byte(d.Token))
 	own := mcp.NewServer(&mcp.Implementation{Name: "agenthost", Version: "1"}, &mcp.ServerOptions{Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}})
 	for _, t := range tools {
-		own.AddTool(&mcp.Tool{Name: t.Name, Description: t.Description, InputSchema: schema(t.Schema)},
+		// A read-only tool may be called beside others, which is how CLIs let two calls
+		// of one breath come together; what it does is the caller's own affair.
+		own.AddTool(&mcp.Tool{Name: t.Name, Description: t.Description, InputSchema: schema(t.Schema), Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}},
 			func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 				return d.call(ctx, req, handle), nil
 			})

@@ -72,7 +72,7 @@ func build(r *agent.Request) (*agent.Invocation, error) {
 		return nil, err
 	}
 	if h := r.Host; h != nil {
-		set("mcp_servers."+h.Name, fmt.Sprintf("{url=%s,bearer_token_env_var=%s,tool_timeout_sec=%d,required=true,%s}",
+		set("mcp_servers."+h.Name, fmt.Sprintf("{url=%s,bearer_token_env_var=%s,tool_timeout_sec=%d,required=true,supports_parallel_tool_calls=true,%s}",
 			tomlString(h.URL), tomlString(h.TokenEnv), int64(h.Timeout.Seconds()), approved))
 		inv.Env = append(inv.Env, h.TokenEnv+"="+h.Token)
 	}

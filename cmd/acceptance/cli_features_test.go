@@ -198,25 +198,27 @@ func TestRealCLIPermissions(t *testing.T) {
 
 // What is not built is refused by name, with nothing stored and nothing started.
 // Whoever builds a row takes it out here and records what its own test verified.
-func TestFeaturesNotBuiltAreRefused(t *testing.T) {
+func TestToolsOfCallersThatAnAdapterCannotTakeAreRefused(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, cli("mytool", map[string]any{"adapter": "command", "command": []string{"cat"}, "output": map[string]any{"format": "text"}}))
-	tool := func(more map[string]any) []any { return []any{more} }
-	rows := map[string][]any{
-		"hosted_mcp": tool(map[string]any{"type": "mcp", "server_label": "d", "server_url": "https://mcp.example.com/mcp", "require_approval": "never"}),
-	}
-	for adapter, column := range map[string]string{"codex": "codex", "claude-code": "claude-code", "mytool": "command"} {
-		for feature, tools := range rows {
-			for path, body := range map[string]map[string]any{
-				"/v1/responses":       {"model": adapter, "input": "go", "tools": tools},
-				"/v1/agents/sessions": {"agent": map[string]any{"model": adapter, "tools": tools}, "input": "go"},
-			} {
-				if a := r.http.do("POST", path, body); a.status != 400 || !strings.Contains(word(a.object, "error", "param"), "tools") {
-					t.Errorf("%s of %s by %s: %d %s", feature, adapter, path, a.status, clip(a.body))
-				}
-			}
-			adaptertest.Record(t, column, feature, agent.Refused, "")
+	r := newRig(t, cli("mytool", map[string]any{"adapter": "command", "command": []string{"cat"}, "output": map[string]any{"format": "text"}}),
+		func(c *rigConfig) { c.Adapters["caller_mcp"] = []string{"mcp.example.com"} })
+	for feature, tool := range map[string]map[string]any{
+		"hosted_mcp":     {"type": "mcp", "server_label": "d", "server_url": "https://mcp.example.com/mcp", "require_approval": "never"},
+		"function_tools": weather(),
+	} {
+		agents := tool
+		if feature == "hosted_mcp" {
+			agents = map[string]any{"type": "mcp", "server_label": "d", "transport": map[string]any{"type": "http", "url": "https://mcp.example.com/mcp"}}
 		}
+		for path, body := range map[string]map[string]any{
+			"/v1/responses":       {"model": "mytool", "input": "go", "tools": []any{tool}},
+			"/v1/agents/sessions": {"agent": map[string]any{"model": "mytool", "tools": []any{agents}}, "input": "go"},
+		} {
+			if a := r.http.do("POST", path, body); a.status != 400 || !strings.Contains(word(a.object, "error", "param"), "tools") {
+				t.Errorf("%s by %s: %d %s", feature, path, a.status, clip(a.body))
+			}
+		}
+		adaptertest.Record(t, "command", feature, agent.Refused, "")
 	}
 	r.untouched(0)
 	r.Stop()

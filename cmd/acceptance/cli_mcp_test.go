@@ -136,6 +136,7 @@ func TestRealCLICallsTheServerOfACaller(t *testing.T) {
 		object := lastObject(running)
 		turn := toldByResponse(t, object)
 		mcpCall(t, turn, "wait", "waited")
+		r.verified(t, adapter, "hosted_mcp")
 		for _, o := range []map[string]any{object, at(frames[0].data(), "response").(map[string]any)} {
 			if word(o, "tools", 0, "server_url") != r.url || word(o, "tools", 0, "headers", "X-Key") != "[redacted]" || at(o, "tools", 0, "authorization") != nil {
 				t.Errorf("tools as they are shown: %v", at(o, "tools"))

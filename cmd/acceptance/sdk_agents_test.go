@@ -20,28 +20,6 @@ import (
 // the real Codex works on a scripted model: testdata/agentssdk has a program a
 // language, which says what the SDK returned, and agentsSDKCases judges it.
 
-// notBuilt are the cases that need what the server does not have yet.
-var notBuilt = []struct {
-	feature string
-	cases   []string
-}{
-	{"caller-executed function tools", []string{
-		"tool", "tool_streamed", "tools_parallel", "tools_in_turn", "tool_fails", "tool_parts", "tool_dynamic", "tool_beside_own", "tool_structured", "tool_previous_response",
-		"tool_transcript", "tool_conversation", "tool_required", "tool_none", "agent_as_tool", "handoff", "handoff_streamed", "handoff_transcript",
-	}},
-	{"conversations", []string{"server_memory"}},
-	{"caller-executed function tools and conversations", []string{"server_memory_tool"}},
-}
-
-func lacking(name string) (feature string) {
-	for _, n := range notBuilt {
-		if slices.Contains(n.cases, name) {
-			return n.feature
-		}
-	}
-	return ""
-}
-
 func TestAgentsSDKPython(t *testing.T) {
 	t.Parallel()
 	agentsSDK(t, "python", "py", tools.Need(t, "py-agents-0.24.0/bin/python"), "-B", "cases.py")
@@ -95,21 +73,10 @@ func agentsSDK(t *testing.T, language, folder, program string, args ...string) {
 	r := newCLIRig(t, "codex", tools.Need(t, "bin/codex"))
 	names := slices.Sorted(maps.Keys(agentsSDKCases))
 	names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(agentsSDKCases[name].not, language) })
-	for _, n := range notBuilt {
-		for _, name := range n.cases {
-			if _, ok := agentsSDKCases[name]; !ok {
-				t.Errorf("there is no case %s that could wait for %s", name, n.feature)
-			}
-		}
-	}
-	play := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return lacking(name) != "" })
 	start := time.Now()
-	said, end := playAgents(t, r, folder, program, append(args, play...)...)
+	said, end := playAgents(t, r, folder, program, append(args, names...)...)
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
-			if feature := lacking(name); feature != "" {
-				t.Skip("not built yet: " + feature)
-			}
 			line, ok := said[name]
 			switch want := agentsSDKCases[name]; {
 			case !ok:
@@ -140,7 +107,7 @@ func agentsSDK(t *testing.T, language, folder, program string, args ...string) {
 	if strings.Contains(r.Log(), "level=ERROR") {
 		t.Errorf("the server logged an error:\n%s", r.LogTail())
 	}
-	t.Logf("%d of %d cases in %.1f s", len(play), len(names), time.Since(start).Seconds())
+	t.Logf("%d cases in %.1f s", len(names), time.Since(start).Seconds())
 	r.Clean(15 * time.Second)
 }
 

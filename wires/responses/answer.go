@@ -2,6 +2,7 @@ package responses
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/fold"
@@ -127,12 +128,8 @@ func waitsFor(t *fold.Turn, id event.ID) bool {
 	if t.Status != fold.Waiting {
 		return false
 	}
-	for _, it := range t.Items {
-		if it.ID == id {
-			return it.Type.Asks() && it.Status == event.InProgress
-		}
-	}
-	return false
+	it := itemOf(t, id)
+	return it != nil && it.Type.Asks() && it.Status == event.InProgress
 }
 
 // named puts the field at fault to the engine's refusal.
@@ -146,9 +143,10 @@ func named(err error, a *saidAnswer) error {
 	return &own
 }
 
-// same reports whether the request speaks to the agent that asked: what it says of
-// instructions, tools and model is what the turn's request said. What it does not say
-// stays.
+// same reports whether the request speaks to the agent that asked. An agent that
+// hands over to another offers the other's tools, so one that still offers the
+// functions that were called is the same, also with instructions made anew for each
+// request. Without tools its instructions tell. What it does not say stays.
 func (r *request) same(t *fold.Turn) bool {
 	e, _ := readEcho(t.Input.Echo)
 	if n := len(t.Legs); n > 0 && t.Legs[n-1].Input != nil {
@@ -156,10 +154,32 @@ func (r *request) same(t *fold.Turn) bool {
 			e = newest
 		}
 	}
-	said := head(r.input.instructions, maxEchoed)
-	return (r.echo.Model == "" || e.Model == "" || r.echo.Model == e.Model) &&
-		(said == "" || said == value(e.Instructions)) &&
-		(r.functions == nil || string(r.echo.Tools) == string(e.Tools))
+	if r.echo.Model != "" && e.Model != "" && r.echo.Model != e.Model {
+		return false
+	}
+	if r.functions == nil {
+		said := head(r.input.instructions, maxEchoed)
+		return said == "" || said == value(e.Instructions)
+	}
+	for _, a := range r.input.answers {
+		if called := itemOf(t, a.Item); called != nil && called.Type == event.FunctionCall && !r.offers(called.Tool) {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *request) offers(function string) bool {
+	return slices.ContainsFunc(*r.functions, func(f spec.Function) bool { return f.Name == function })
+}
+
+func itemOf(t *fold.Turn, id event.ID) *event.Item {
+	for _, it := range t.Items {
+		if it.ID == id {
+			return it
+		}
+	}
+	return nil
 }
 
 // tells reports whether the input has a message to begin with.

@@ -101,7 +101,7 @@ func (q *Session) Park(turn event.ID) []SessionEffect {
 
 // Unpark asks for a slot for a parked turn, in the place of its acceptance.
 func (q *Session) Unpark(turn event.ID) []SessionEffect {
-	if turn.IsZero() || turn != q.running || !q.parked || q.asked == turn {
+	if turn.IsZero() || turn != q.running || !q.parked || q.closed || q.asked == turn {
 		return nil
 	}
 	q.asked = turn

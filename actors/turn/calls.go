@@ -29,6 +29,7 @@ func (t *Turn) called(in Called) {
 	own := *in.Item
 	own.Tool, own.Server, own.Text = valid(own.Tool), valid(own.Server), bounded(valid(own.Text), t.cfg.MaxItemBytes, 0)
 	own.Arguments = arguments(own.Arguments, t.cfg.MaxItemBytes)
+	t.active = t.now
 	t.pending = append(t.pending, &call{number: in.Call, item: &own})
 	if t.state == running {
 		t.gather()
@@ -41,6 +42,10 @@ func (t *Turn) gather() { t.arm(CallTimer, max(t.cfg.Gather, time.Millisecond)) 
 func (t *Turn) gathered() {
 	if len(t.pending) == 0 {
 		t.items.startDeferred()
+		return
+	}
+	if t.legs >= event.MaxLegs {
+		t.strike(event.Fail(event.TurnLimit, fmt.Sprintf("%s called the caller's functions more than %d times in one turn", t.name(), event.MaxLegs)))
 		return
 	}
 	t.disarm(IdleTimer, SettleTimer, TurnTimer)
@@ -89,15 +94,14 @@ func (t *Turn) answered(in Answered) {
 	for _, a := range in.Answers {
 		c := t.find(a.Call)
 		t.answer(c, a)
-		leg.Answers = append(leg.Answers, c.answer.ID)
 	}
 	switch {
 	case in.Cancel:
 		t.decide(event.Cancelled, nil)
-		t.leave()
+		t.stop()
 	case in.Conclude:
 		t.decide(event.Completed, nil)
-		t.leave()
+		t.stop()
 	default:
 		t.answeredAll(leg)
 	}
@@ -158,7 +162,7 @@ func (t *Turn) closeCall(c *call, status event.Status, why string) {
 }
 
 // answeredAll goes on when nothing is open any more: with a slot, which the turn
-// gave back.
+// gave back. The leg has all answers of the wait, whoever gave them.
 func (t *Turn) answeredAll(leg *event.Leg) {
 	for _, c := range t.calls {
 		if c.open() {
@@ -167,7 +171,12 @@ func (t *Turn) answeredAll(leg *event.Leg) {
 	}
 	t.disarm(WaitTimer)
 	t.legs++
-	leg.Number = t.legs
+	leg.Number, leg.Answers = t.legs, nil
+	for _, c := range t.calls {
+		if c.answer != nil {
+			leg.Answers = append(leg.Answers, c.answer.ID)
+		}
+	}
 	t.emit(event.Event{Kind: event.LegStarted, Body: leg})
 	t.state = resuming
 	t.do(Continue{})
@@ -272,19 +281,13 @@ func (t *Turn) paused(in Input) {
 		t.finish()
 	case Cancel:
 		t.decide(event.Cancelled, nil)
-		t.leave()
+		t.stop()
 	case Stop:
 		t.decide(event.Failed, stopFailure(in.Failure))
-		t.leave()
+		t.stop()
 	default:
 		t.drop(in)
 	}
-}
-
-// leave stops a turn that waits.
-func (t *Turn) leave() {
-	t.disarm(WaitTimer, CallTimer)
-	t.stop()
 }
 
 // closeCalls closes what was asked and not answered when the turn ends.

@@ -10,12 +10,12 @@
 //	preparing  workspace and files are being made
 //	starting   the process is being spawned
 //	running    the process runs and its facts become events
+//	waiting    something is asked of the caller, and the turn has no slot
+//	resuming   all is answered, a slot is asked for
 //	stopping   the outcome is decided by us, the process was told to end
 //	draining   settled: TurnEnded is out, the process is still there
 //	abandoned  settled while the preparation still ran
 //	done       Finished is out
-//
-// A turn that waits for its caller gets a state between running and draining.
 //
 // # Promises
 //
@@ -45,6 +45,30 @@
 // After settling the process may linger. At the end of the linger it is told to
 // end; Hurry ends the linger early, but leaves the CLI hurryGrace since the
 // settling, in which it saves its conversation for a later resume.
+//
+// # Waiting for the caller
+//
+// A call of the caller's function, or a question for permission, is shown once no
+// other has come for Gather. Then the leg ends: every open item closes, the calls
+// begin, TurnWaiting is emitted and Wait given. An answer is taken whole or refused;
+// each call that is answered, that times out, that its CLI gives up or that the turn's
+// end overtakes gets exactly one ItemDone, and CallAnswered follows that of an answered
+// one. When nothing is open any more LegStarted is emitted, which names all answers of
+// the wait, and Continue given; Wait and Continue alternate. After Resumed, and only
+// then, each answer is delivered once. Calls that come meanwhile are shown in the next
+// leg.
+//
+// While a turn waits the clocks of turn and silence stand still, and the owner keeps
+// back what the CLI says (Waiting), so no item begins between TurnWaiting and
+// LegStarted but at the turn's end. A cancel, a Stop, an exit and a limit end a waiting
+// turn as any other. A call after a tentative verdict shows that the CLI has gone on:
+// no quiet settles the turn until its next verdict.
+//
+// An item that the wait cut off goes on in a further item once something more is said
+// of it: a message with the rest of its text, a tool with what it gives from there on.
+// Until then it has no open item, but a tool still counts as running for the idle
+// clock. What the CLI says about calls of HostServer is left out. With Asks a tool's
+// item begins after the question that may precede it.
 //
 // # Items
 //

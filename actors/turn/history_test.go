@@ -110,6 +110,14 @@ func configure(t *testing.T, c *Config, words []string) {
 			c.MaxItemBytes = int(number(t, value))
 		case "adapter":
 			c.Adapter = value
+		case "gather":
+			c.Gather = duration(t, value)
+		case "wait":
+			c.ToolTimeout = duration(t, value)
+		case "server":
+			c.HostServer = value
+		case "asks":
+			c.Asks = true
 		case "exit_is_verdict":
 			c.ExitIsVerdict = true
 		case "tokens": // of the session, with what was used before the turn
@@ -153,6 +161,14 @@ func input(t *testing.T, words []string) Input {
 		return Stop{failure(rest)}
 	case "hurry":
 		return Hurry{}
+	case "called":
+		return Called{Call: number(t, rest[0]), Item: itemOf(t, rest[1:])}
+	case "callleft":
+		return CallLeft{Call: number(t, rest[0])}
+	case "answered":
+		return answered(t, rest)
+	case "resumed":
+		return Resumed{}
 	case "elapsed":
 		for timer := range timers {
 			if timer.String() == rest[0] {
@@ -162,6 +178,32 @@ func input(t *testing.T, words []string) Input {
 	}
 	t.Fatalf("input %q", words)
 	return nil
+}
+
+// answered reads "leg", "conclude", "cancel", and answers separated by "|": the item's
+// ordinal and what is said to it.
+func answered(t *testing.T, words []string) Input {
+	var in Answered
+	for len(words) > 0 {
+		n := 0
+		for n < len(words) && words[n] != "|" {
+			n++
+		}
+		switch w := words[:n]; w[0] {
+		case "leg":
+			in.Leg = &event.Leg{Wire: "responses"}
+		case "conclude":
+			in.Conclude = true
+		case "cancel":
+			in.Cancel = true
+		default:
+			it := itemOf(t, w[1:])
+			it.Call = event.ItemID(event.ID{0xab}, uint32(number(t, w[0])))
+			in.Answers = append(in.Answers, it)
+		}
+		words = words[min(n+1, len(words)):]
+	}
+	return in
 }
 
 func failure(words []string) *event.Failure {
@@ -240,7 +282,9 @@ func fact(t *testing.T, w []string) agent.Fact {
 	return agent.Fact{}
 }
 
-var itemTypes = []string{"", "message", "thought", "command", "change", "tool", "search", "subagent"}
+var itemTypes = []string{
+	"", "message", "thought", "command", "change", "tool", "search", "subagent", "call", "result", "approval", "decision",
+}
 
 func itemOf(t *testing.T, words []string) *event.Item {
 	if len(words) == 0 {
@@ -278,6 +322,8 @@ func itemOf(t *testing.T, words []string) *event.Item {
 			it.Error = value
 		case "query":
 			it.Query = value
+		case "approved":
+			it.Approved = true
 		case "path":
 			it.Changes = append(it.Changes, event.Change{Path: value, Kind: "update"})
 		default:
@@ -328,6 +374,10 @@ func show(out *strings.Builder, e Effect) {
 		fmt.Fprintf(out, "  arm %s %s\n", e.Timer, e.After)
 	case Disarm:
 		fmt.Fprintf(out, "  disarm %s\n", e.Timer)
+	case Deliver:
+		fmt.Fprintf(out, "  deliver %d%s\n", e.Call, showItem(e.Answer))
+	case Refuse:
+		fmt.Fprintf(out, "  refuse %s: %q\n", e.Failure.Code, e.Failure.Message)
 	default:
 		fmt.Fprintf(out, "  %s\n", strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", e), "turn.")))
 	}
@@ -335,7 +385,7 @@ func show(out *strings.Builder, e Effect) {
 
 func showEvent(ev event.Event) string {
 	s := ev.Kind.String()
-	if !ev.Item.IsZero() {
+	if !ev.Item.IsZero() && ev.Kind != event.CallAnswered {
 		s += fmt.Sprintf(" #%d", event.ItemOrdinal(ev.Turn, ev.Item))
 	}
 	if ev.Text != "" {
@@ -344,6 +394,11 @@ func showEvent(ev event.Event) string {
 	switch b := ev.Body.(type) {
 	case *event.Item:
 		s += showItem(b)
+	case *event.Leg:
+		s += fmt.Sprintf(" %d answers=%d", b.Number, len(b.Answers))
+		if b.Wire != "" {
+			s += " of " + b.Wire
+		}
 	case *event.End:
 		s += " " + b.Outcome.String()
 		if b.Usage != nil {
@@ -381,6 +436,12 @@ func showItem(it *event.Item) string {
 		if f.value != "" {
 			s += fmt.Sprintf(" %s=%q", f.name, f.value)
 		}
+	}
+	if !it.Call.IsZero() {
+		s += fmt.Sprintf(" to=#%d", event.ItemOrdinal(event.ID{0xab}, it.Call))
+	}
+	if it.Approved {
+		s += " approved"
 	}
 	if it.ExitCode != nil {
 		s += fmt.Sprintf(" exit=%d", *it.ExitCode)

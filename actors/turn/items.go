@@ -28,6 +28,8 @@ type normaliser struct {
 	// deferred are tools whose ItemStarted waits for the question that may precede it.
 	deferred []*item
 	work     work // of subagents
+	// suspended are the items that the wait cut off, until they go on: their tools run.
+	suspended []*item
 }
 
 // take makes events of any fact but a verdict.
@@ -87,11 +89,14 @@ func (n *normaliser) piece(f *agent.Fact, as event.ItemType) {
 	if it == nil {
 		it = n.add(f.Key, &event.Item{Type: as})
 	}
-	n.reopen(it)
 	if it.state != open || it.body.Type != as {
 		n.turn.dropped++
 		return
 	}
+	if f.Text == "" {
+		return
+	}
+	n.reopen(it)
 	n.text(it, valid(f.Text))
 }
 
@@ -137,11 +142,18 @@ func (n *normaliser) done(f *agent.Fact) {
 	if it.state != open {
 		return
 	}
-	n.reopen(it)
 	from := f.Item
 	if from == nil {
 		from = &event.Item{}
 	}
+	if it.cut && it.textual() {
+		if rest, ok := it.rest(valid(from.Text)); !ok || rest == "" {
+			n.resume(it)
+			it.state, it.parts = closed, nil // all of it was said before the wait
+			return
+		}
+	}
+	n.reopen(it)
 	it.state = finished
 	it.status = from.Status
 	if !it.textual() {
@@ -219,14 +231,15 @@ func (n *normaliser) reopen(it *item) {
 	if !it.cut || it.state != open {
 		return
 	}
-	it.cut = false
-	for i, d := range n.deferred {
-		if d == it {
-			n.deferred = append(n.deferred[:i], n.deferred[i+1:]...)
-			break
-		}
-	}
+	n.resume(it)
 	n.start(it)
+}
+
+// resume takes the item out of those that wait or were cut off.
+func (n *normaliser) resume(it *item) {
+	it.cut = false
+	n.deferred = without(n.deferred, it)
+	n.suspended = without(n.suspended, it)
 }
 
 // suspend closes what is open, because the leg ends. What goes on in the next leg
@@ -245,6 +258,7 @@ func (n *normaliser) suspend() {
 		}
 		n.close(it, event.Commentary)
 		it.state, it.status, it.cut = open, status, true
+		n.suspended = append(n.suspended, it)
 		if it.textual() {
 			it.parts = parts
 		}
@@ -409,16 +423,20 @@ func (n *normaliser) unsaid(text string) string {
 
 // verdictCame forgets what was open before the verdict.
 func (n *normaliser) verdictCame() {
-	for _, it := range n.open {
-		it.late = false
+	for _, list := range [...][]*item{n.open, n.suspended} {
+		for _, it := range list {
+			it.late = false
+		}
 	}
 }
 
 // wentOn reports whether something that began after the verdict is unfinished.
 func (n *normaliser) wentOn() bool {
-	for _, it := range n.open {
-		if it.late && it.state == open {
-			return true
+	for _, list := range [...][]*item{n.open, n.suspended} {
+		for _, it := range list {
+			if it.late && it.state == open {
+				return true
+			}
 		}
 	}
 	return false
@@ -426,9 +444,11 @@ func (n *normaliser) wentOn() bool {
 
 // openTool is the tool that has been running longest, nil without one.
 func (n *normaliser) openTool() *item {
-	for _, it := range n.open {
-		if !it.textual() {
-			return it
+	for _, list := range [...][]*item{n.suspended, n.open} {
+		for _, it := range list {
+			if !it.textual() {
+				return it
+			}
 		}
 	}
 	return nil

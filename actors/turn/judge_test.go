@@ -26,12 +26,15 @@ type judge struct {
 	armed    map[Timer]bool
 	asked    bool // for a process
 	spawned  bool // a process is there
+	wait     waitJudge
+	resumed  bool // in this Step
 }
 
 func newJudge(turn event.ID) *judge {
 	j := &judge{
 		turn: turn, state: fold.New(), calls: map[event.ID]bool{}, reports: map[event.ID]int{}, open: map[event.ID]event.ItemType{},
 		text: map[event.ID]*strings.Builder{}, seen: map[event.ID]bool{}, armed: map[Timer]bool{},
+		wait: newWaitJudge(),
 	}
 	for _, ev := range []event.Event{
 		{Kind: event.SessionCreated, Body: &event.Settings{JSON: []byte(`{"id":"` + event.ID{9}.Hex() + `"}`)}},
@@ -52,6 +55,7 @@ func (j *judge) fold(ev event.Event) error {
 
 // input notes what the owner promises about the process.
 func (j *judge) input(in Input) {
+	j.wait.input(in)
 	switch in := in.(type) {
 	case Elapsed:
 		delete(j.armed, in.Timer)
@@ -68,7 +72,12 @@ func (j *judge) input(in Input) {
 func (j *judge) effects(effects []Effect) error {
 	for i, e := range effects {
 		if j.finished {
-			return fmt.Errorf("%T after Finished", e)
+			if _, ok := e.(Refuse); !ok {
+				return fmt.Errorf("%T after Finished", e)
+			}
+		}
+		if err := j.wait.effect(e); err != nil {
+			return err
 		}
 		switch e := e.(type) {
 		case Emit:
@@ -111,6 +120,27 @@ func (j *judge) effects(effects []Effect) error {
 			j.finished = true
 		}
 	}
+	if err := j.clocks(); err != nil {
+		return err
+	}
+	if j.resumed {
+		j.resumed = false
+		return j.wait.allDelivered()
+	}
+	return nil
+}
+
+// clocks: while a turn waits, no limit of the CLI's runs, and the caller's only while
+// something is asked.
+func (j *judge) clocks() error {
+	if !j.wait.parked && !j.wait.resuming {
+		return nil
+	}
+	for timer := range j.armed {
+		if timer != SettleTimer && (timer != WaitTimer || j.wait.resuming) {
+			return fmt.Errorf("the timer %s runs while the turn waits", timer)
+		}
+	}
 	return nil
 }
 
@@ -124,7 +154,18 @@ func (j *judge) event(ev event.Event) error {
 	if err := j.fold(ev); err != nil {
 		return err
 	}
+	if err := j.wait.event(ev); err != nil {
+		return err
+	}
 	switch ev.Kind {
+	case event.TurnWaiting:
+		for id, typ := range j.open {
+			if !typ.Asks() {
+				return fmt.Errorf("item %s of type %s is open", id, typ)
+			}
+		}
+	case event.TurnResumed:
+		j.resumed = true
 	case event.ItemStarted:
 		return j.started(ev)
 	case event.TextDelta, event.ReasoningDelta, event.OutputDelta:
@@ -144,7 +185,7 @@ func (j *judge) started(ev event.Event) error {
 	switch {
 	case j.seen[ev.Item]:
 		return fmt.Errorf("item %s twice", ev.Item)
-	case it.ID != ev.Item || it.Status != event.InProgress || it.Text != "" || it.Phase != event.NoPhase || it.Output != "":
+	case it.ID != ev.Item || it.Status != event.InProgress || it.Text != "" && !it.Type.Asks() || it.Phase != event.NoPhase || it.Output != "":
 		return fmt.Errorf("odd start %+v", it)
 	}
 	j.seen[ev.Item], j.open[ev.Item], j.text[ev.Item] = true, it.Type, &strings.Builder{}

@@ -24,6 +24,13 @@ func TestAnyInputsKeepThePromises(t *testing.T) {
 			if err := j.effects(turn.Step(in, now)); err != nil {
 				rt.Fatalf("%#v: %v", in, err)
 			}
+			if running := turn.state == running; running && len(turn.pending)+len(turn.items.deferred) > 0 && !j.armed[CallTimer] {
+				rt.Fatalf("%#v: nothing ends the gathering", in)
+			}
+		}
+		begin := []Input{Start{}, Prepared{}, Spawned{Pid: 3}, drawCall(rt, 1), drawCall(rt, 2), Elapsed{CallTimer}}
+		for _, in := range begin[:rapid.IntRange(0, len(begin)).Draw(rt, "begun")] {
+			step(in)
 		}
 		for range rapid.IntRange(0, 40).Draw(rt, "steps") {
 			step(anyInput(rt))
@@ -49,12 +56,16 @@ func TestWellBehavedOwnerAlwaysFinishes(t *testing.T) {
 		turn, j, now := New(c), newJudge(c.Turn), int64(1000)
 		var todo []Input // what the owner and the process will say next
 		armed := map[Timer]bool{}
-		cancelled := false
+		cancelled, concluded := false, false
+		calls := int64(0)
 		step := func(in Input) {
 			j.input(in)
 			effects := turn.Step(in, now)
 			if err := j.effects(effects); err != nil {
 				rt.Fatalf("%#v: %v", in, err)
+			}
+			if running := turn.state == running; running && len(turn.pending)+len(turn.items.deferred) > 0 && !j.armed[CallTimer] {
+				rt.Fatalf("%#v: nothing ends the gathering", in)
 			}
 			for _, e := range effects {
 				switch e := e.(type) {
@@ -62,6 +73,8 @@ func TestWellBehavedOwnerAlwaysFinishes(t *testing.T) {
 					todo = append(todo, pick[Input](rt, Prepared{}, Prepared{}, PrepareFailed{}))
 				case Spawn:
 					todo = append(todo, pick[Input](rt, Spawned{1}, Spawned{1}, SpawnFailed{}))
+				case Continue:
+					todo = append(todo, Resumed{})
 				case Terminate, Kill:
 					todo = append(todo, Exited{Exit: agent.Exit{Code: -1, Signal: "killed"}}, Gone{})
 				case Arm:
@@ -87,6 +100,15 @@ func TestWellBehavedOwnerAlwaysFinishes(t *testing.T) {
 				_, is := in.(Cancel)
 				cancelled = cancelled || is && j.ended == nil && turn.decided == nil
 				step(in)
+			case turn.state == waiting && rapid.IntRange(0, 2).Draw(rt, "answer") > 0:
+				in := drawAnswers(rt, asked(turn))
+				concluded = concluded || in.Cancel || in.Conclude
+				step(in)
+			case j.spawned && rapid.IntRange(0, 3).Draw(rt, "call") == 0:
+				calls++
+				step(drawCall(rt, calls))
+			case calls > 0 && rapid.IntRange(0, 19).Draw(rt, "leave") == 0:
+				step(CallLeft{Call: int64(rapid.IntRange(1, int(calls)).Draw(rt, "number"))})
 			case len(armed) > 0 && rapid.Bool().Draw(rt, "timer"):
 				for timer := range timers {
 					if armed[timer] {
@@ -95,14 +117,23 @@ func TestWellBehavedOwnerAlwaysFinishes(t *testing.T) {
 						break
 					}
 				}
-			case j.spawned:
+			case j.spawned && !turn.Waiting():
 				step(Output{Facts: drawFacts(rt)})
 			}
 		}
-		if cancelled && j.ended.Outcome != event.Cancelled {
+		if cancelled && !concluded && j.ended.Outcome != event.Cancelled {
 			rt.Fatalf("a cancelled turn is %s", j.ended.Outcome)
 		}
 	})
+}
+
+// asked lists what the turn waits for.
+func asked(t *Turn) []event.ID {
+	out := make([]event.ID, len(t.calls))
+	for i, c := range t.calls {
+		out[i] = c.item.ID
+	}
+	return out
 }
 
 func drawConfig(rt *rapid.T) Config {
@@ -118,11 +149,12 @@ func drawConfig(rt *rapid.T) Config {
 		ExitIsVerdict: rapid.Bool().Draw(rt, "exit_is_verdict"),
 		TurnTimeout:   limit("turn"), IdleTimeout: limit("idle"), SettleQuiet: limit("quiet"), Linger: limit("linger"),
 		MaxItemBytes: rapid.SampledFrom([]int{0, 1, 5, 12}).Draw(rt, "max"),
+		Gather:       limit("gather"), ToolTimeout: limit("wait"), HostServer: "host", Asks: rapid.Bool().Draw(rt, "asks"),
 	}
 }
 
 func anyInput(rt *rapid.T) Input {
-	switch rapid.IntRange(0, 16).Draw(rt, "input") {
+	switch rapid.IntRange(0, 24).Draw(rt, "input") {
 	case 0:
 		return Prepared{}
 	case 1:
@@ -149,9 +181,50 @@ func anyInput(rt *rapid.T) Input {
 		return Elapsed{Timer(rapid.IntRange(0, int(timers)+1).Draw(rt, "timer"))}
 	case 12:
 		return Start{}
+	case 13, 14:
+		return drawCall(rt, int64(rapid.IntRange(1, 5).Draw(rt, "number")))
+	case 15:
+		return CallLeft{Call: int64(rapid.IntRange(0, 6).Draw(rt, "number"))}
+	case 16, 17:
+		var any []event.ID
+		for n := range uint32(12) {
+			any = append(any, event.ItemID(event.ID{1, 2, 3}, n))
+		}
+		return drawAnswers(rt, any)
+	case 18:
+		return Resumed{}
+	case 19:
+		return Elapsed{pick(rt, CallTimer, WaitTimer)}
 	default:
 		return Output{Facts: drawFacts(rt)}
 	}
+}
+
+// drawCall asks, or is no question at all.
+func drawCall(rt *rapid.T, number int64) Input {
+	if rapid.IntRange(0, 19).Draw(rt, "odd") == 0 {
+		return pick[Input](rt, Called{Call: number}, Called{Call: number, Item: &event.Item{Type: event.Command}})
+	}
+	return Called{Call: number, Item: &event.Item{
+		Type: pick(rt, event.FunctionCall, event.FunctionCall, event.Approval), Tool: text(rt), Arguments: pick(rt, "", "{}", "{"),
+	}}
+}
+
+// drawAnswers says something to some of those.
+func drawAnswers(rt *rapid.T, to []event.ID) Answered {
+	var in Answered
+	for range rapid.IntRange(0, 3).Draw(rt, "answers") {
+		in.Answers = append(in.Answers, &event.Item{
+			Type: pick(rt, event.FunctionOutput, event.FunctionOutput, event.ApprovalAnswer), Call: pick(rt, to...), Output: text(rt),
+			Status: pick(rt, event.Done, event.ItemFailed, 0), Approved: rapid.Bool().Draw(rt, "approved"),
+		})
+	}
+	if rapid.IntRange(0, 3).Draw(rt, "leg") == 0 {
+		in.Leg = &event.Leg{Number: 77, Wire: "responses"}
+	}
+	in.Conclude = rapid.IntRange(0, 9).Draw(rt, "conclude") == 0
+	in.Cancel = rapid.IntRange(0, 9).Draw(rt, "cancel") == 0
+	return in
 }
 
 func drawFacts(rt *rapid.T) []agent.Fact {
@@ -168,6 +241,7 @@ func drawFacts(rt *rapid.T) []agent.Fact {
 			f.Item = &event.Item{
 				Type: event.ItemType(rapid.IntRange(0, 8).Draw(rt, "type")), Status: event.Status(rapid.IntRange(0, 4).Draw(rt, "status")),
 				Text: text(rt), Command: text(rt), Output: text(rt), Arguments: pick(rt, "", "{}", `{"a":1}`, "{"), Prompt: text(rt),
+				Server: pick(rt, "", "host", "other"),
 			}
 		}
 		if f.Kind == agent.FactVerdict && rapid.IntRange(0, 9).Draw(rt, "with verdict") > 0 {

@@ -54,7 +54,7 @@ func (t *Turn) elapsed(timer Timer) {
 	case SettleTimer:
 		left := t.remaining(t.cfg.SettleQuiet, t.now)
 		switch {
-		case t.items.wentOn():
+		case t.items.wentOn() || len(t.pending) > 0:
 			t.arm(SettleTimer, t.cfg.SettleQuiet)
 		case left > 0:
 			t.arm(SettleTimer, left)
@@ -89,7 +89,7 @@ func (t *Turn) decide(o event.Outcome, f *event.Failure) {
 // stop tells the process to end; the turn settles at its exit.
 func (t *Turn) stop() {
 	t.state = stopping
-	t.disarm(TurnTimer, IdleTimer, SettleTimer, CallTimer)
+	t.disarm(TurnTimer, IdleTimer, SettleTimer, CallTimer, WaitTimer)
 	t.terminate()
 }
 

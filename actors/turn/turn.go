@@ -78,7 +78,8 @@ type Turn struct {
 	// began to wait.
 	turnEnds int64
 	turnLeft time.Duration
-	// pending are calls not yet shown, calls those of the wait; legs counts the legs.
+	// pending are calls not yet shown, calls those of the wait; legs counts the legs
+	// after the first.
 	pending, calls []*call
 	legs           int32
 	lineLost       int64 // bytes of the newest line that was dropped

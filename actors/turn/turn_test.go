@@ -109,3 +109,25 @@ func BenchmarkTextDelta(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(in.Facts)), "ns/fact")
 }
+
+// The ids of legs are few; a CLI that calls without end is ended before they run out.
+func TestLegsAreBounded(t *testing.T) {
+	t.Parallel()
+	id := event.ID{1}
+	turn, j := New(Config{Turn: id}), newJudge(id)
+	turn.legs, j.wait.legs = event.MaxLegs, event.MaxLegs
+	var last []Effect
+	for _, in := range []Input{
+		Start{}, Prepared{}, Spawned{}, Called{Call: 1, Item: &event.Item{Type: event.FunctionCall, Tool: "a"}}, Elapsed{CallTimer},
+		Exited{}, Gone{},
+	} {
+		j.input(in)
+		last = turn.Step(in, 0)
+		if err := j.effects(last); err != nil {
+			t.Fatalf("%#v: %v", in, err)
+		}
+	}
+	if j.ended == nil || j.ended.Failure == nil || j.ended.Failure.Code != event.TurnLimit {
+		t.Errorf("ended as %+v, last %v", j.ended, last)
+	}
+}

@@ -111,7 +111,10 @@ func itemOf(a *spec.Answer) *event.Item {
 		Type: event.FunctionOutput, Call: a.Item, Output: a.Output, Parts: a.Parts, Error: a.Error,
 		Approved: a.Approve, Text: a.Reason,
 	}
-	if a.Failed {
+	switch {
+	case a.Permission:
+		it.Type = event.ApprovalAnswer
+	case a.Failed:
 		it.Status = event.ItemFailed
 	}
 	return it

@@ -240,18 +240,22 @@ func TestSessionsAndAdmission(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		const sessions = 4
 		slots := rapid.IntRange(1, 3).Draw(rt, "slots")
-		w := &pair{a: NewAdmission(slots, 0), running: map[event.ID]int{}}
+		w := &pair{a: NewAdmission(slots, 0), running: map[event.ID]int{}, parked: map[event.ID]int{}}
 		for i := range sessions {
 			w.sessions[i] = NewSession(0)
 		}
 		number := 0
 		for range rapid.IntRange(0, 120).Draw(rt, "steps") {
 			s := rapid.IntRange(0, sessions-1).Draw(rt, "session")
-			switch rapid.IntRange(0, 6).Draw(rt, "what") {
+			switch rapid.IntRange(0, 8).Draw(rt, "what") {
 			case 5:
 				w.carry(s, w.sessions[s].Hold())
 			case 6:
 				w.carry(s, w.sessions[s].Release())
+			case 7:
+				w.park(s)
+			case 8:
+				w.unpark(s)
 			case 0:
 				number++
 				w.accepted = append(w.accepted, number)
@@ -278,6 +282,7 @@ func TestSessionsAndAdmission(t *testing.T) {
 				w.carry(s, w.sessions[s].Release())
 				w.admit(s)
 				w.deliver(s)
+				w.unpark(s)
 				w.finish(s)
 			}
 		}
@@ -298,6 +303,7 @@ type pair struct {
 	up       [4][]SessionEffect // to admission
 	down     [4][]event.ID      // grants
 	running  map[event.ID]int
+	parked   map[event.ID]int // they hold no slot
 	started  [4]int
 	accepted []int
 	ended    []int
@@ -308,6 +314,14 @@ func num(turn event.ID) int { return int(turn[2]) | int(turn[1])<<8 }
 
 func (w *pair) carry(s int, effects []SessionEffect) {
 	for _, e := range effects {
+		if resume, ok := e.(Resume); ok {
+			if _, parked := w.parked[resume.Turn]; !parked {
+				w.bad = "a turn goes on that was not parked"
+			}
+			delete(w.parked, resume.Turn)
+			w.running[resume.Turn] = s
+			continue
+		}
 		start, ok := e.(Start)
 		if !ok {
 			w.up[s] = append(w.up[s], e)
@@ -315,6 +329,11 @@ func (w *pair) carry(s int, effects []SessionEffect) {
 		}
 		if w.sessions[s].Held() {
 			w.bad = "a held session starts a turn"
+		}
+		for _, other := range w.parked {
+			if other == s {
+				w.bad = "a turn starts while another of its session is parked"
+			}
 		}
 		for _, other := range w.running {
 			if other == s {
@@ -357,9 +376,25 @@ func (w *pair) admit(s int) {
 	}
 }
 
+func (w *pair) park(s int) {
+	turn, ok := w.sessions[s].Running()
+	if _, is := w.running[turn]; ok && is {
+		delete(w.running, turn)
+		w.parked[turn] = s
+		w.carry(s, w.sessions[s].Park(turn))
+	}
+}
+
+func (w *pair) unpark(s int) {
+	if turn, ok := w.sessions[s].Running(); ok {
+		w.carry(s, w.sessions[s].Unpark(turn))
+	}
+}
+
 func (w *pair) finish(s int) {
 	if turn, ok := w.sessions[s].Running(); ok {
 		delete(w.running, turn)
+		delete(w.parked, turn)
 		w.ended = append(w.ended, num(turn))
 		w.carry(s, w.sessions[s].Done(turn))
 		w.up[s] = append(w.up[s], Return{turn})

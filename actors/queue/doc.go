@@ -11,6 +11,12 @@
 // returning the slot: a turn cancelled while its grant was under way gives
 // Return. A slot is returned once the turn actor is gone, however it ended.
 //
+// A turn that waits for its caller is parked: it gives its slot back and stays the
+// session's running turn, so nothing else of its session starts. To go on it asks
+// again, at the number of its acceptance, and Resume comes with the grant. It may end
+// while it has no slot, or while it asks for one: Done and the Return of its slot take
+// back what is on the way.
+//
 // After a turn the session sends the Ask that Done gave before the turn's Return:
 // so its next turn is in the line when the slot is granted, and the order of
 // acceptance holds over all sessions. When a session's actor dies without a word,

@@ -140,6 +140,9 @@ func (q *Session) Drop(turn event.ID) []SessionEffect {
 // What runs is not touched.
 func (q *Session) Hold() []SessionEffect {
 	q.held = true
+	if q.parked {
+		return nil // it asks for the running turn, which goes on
+	}
 	return q.stopAsking()
 }
 

@@ -41,7 +41,37 @@ func TestSession(t *testing.T) {
 	release := func(want ...SessionEffect) step {
 		return step{"release", func(q *Session) []SessionEffect { return q.Release() }, want}
 	}
+	park := func(turn event.ID, want ...SessionEffect) step {
+		return step{"park", func(q *Session) []SessionEffect { return q.Park(turn) }, want}
+	}
+	unpark := func(turn event.ID, want ...SessionEffect) step {
+		return step{"unpark", func(q *Session) []SessionEffect { return q.Unpark(turn) }, want}
+	}
 	for name, steps := range map[string][]step{
+		"a parked turn goes on in a slot of its own place": {
+			accept(a, 1, Ask{a, 1}), granted(a, Start{a}), accept(b, 2), park(a, Return{a}), park(a), unpark(b),
+			unpark(a, Ask{a, 1}), unpark(a), granted(a, Resume{a}), granted(a), park(a, Return{a}), unpark(a, Ask{a, 1}),
+			granted(a, Resume{a}), done(a, Ask{b, 2}), unpark(a), park(a),
+		},
+		"a parked turn is the running one": {
+			accept(a, 1, Ask{a, 1}), granted(a, Start{a}), accept(b, 2), park(a, Return{a}), drop(a), granted(a, Return{a}),
+			granted(b, Return{b}), done(a, Ask{b, 2}), granted(b, Start{b}),
+		},
+		"a parked turn ends while its slot is asked for": {
+			accept(a, 1, Ask{a, 1}), granted(a, Start{a}), accept(b, 2), park(a, Return{a}), unpark(a, Ask{a, 1}),
+			done(a, Ask{b, 2}), granted(a, Return{a}), granted(b, Start{b}), park(a), unpark(a),
+		},
+		"a closed session gives a parked turn no slot": {
+			accept(a, 1, Ask{a, 1}), granted(a, Start{a}), park(a, Return{a}), unpark(a, Ask{a, 1}), shut(Withdraw{a}),
+			granted(a, Return{a}), unpark(a), done(a),
+		},
+		"nothing that does not run is parked": {
+			park(event.ID{}), accept(a, 1, Ask{a, 1}), park(a), unpark(a), granted(a, Start{a}), unpark(a), done(a), park(a),
+		},
+		"a hold leaves a parked turn's ask alone": {
+			accept(a, 1, Ask{a, 1}), granted(a, Start{a}), accept(b, 2), park(a, Return{a}), hold(), unpark(a, Ask{a, 1}), hold(),
+			granted(a, Resume{a}), done(a), release(Ask{b, 2}),
+		},
 		"a held session asks for nothing until it is released": {
 			accept(a, 1, Ask{a, 1}), granted(a, Start{a}), accept(b, 2), hold(), done(a), accept(c, 3), hold(), release(Ask{b, 2}), release(),
 			granted(b, Start{b}), done(b, Ask{c, 3}),
@@ -115,6 +145,10 @@ func TestCancelMeansTheRunningTurnElseTheOldest(t *testing.T) {
 	if turn, running, ok := q.CancelTarget(); turn != id(1) || !running || !ok {
 		t.Errorf("running: %v %v %v", turn, running, ok)
 	}
+	q.Park(id(1))
+	if turn, running, ok := q.CancelTarget(); turn != id(1) || !running || !ok || !q.Parked() || q.Idle() {
+		t.Errorf("parked: %v %v %v", turn, running, ok)
+	}
 	if got, ok := q.Running(); got != id(1) || !ok {
 		t.Errorf("running is %v", got)
 	}
@@ -155,38 +189,65 @@ func TestSessionAgainstAList(t *testing.T) {
 		q := NewSession(0)
 		var list []event.ID
 		var running, asked event.ID
-		held := false
+		held, parked, closed := false, false, false
 		next := 1
 		for range rapid.IntRange(1, 80).Draw(rt, "steps") {
 			var got []SessionEffect
 			turn := id(rapid.IntRange(1, next).Draw(rt, "turn"))
-			switch rapid.IntRange(0, 5).Draw(rt, "what") {
-			case 4:
-				if got, held = q.Hold(), true; !asked.IsZero() {
+			switch rapid.IntRange(0, 22).Draw(rt, "what") {
+			case 21:
+				if got, held = q.Hold(), true; !asked.IsZero() && !parked {
 					expect(rt, &got, Withdraw{asked})
 					asked = event.ID{}
 				}
-			case 5:
+			case 22:
 				got, held = q.Release(), false
-			case 0:
-				list = append(list, id(next))
+			case 0, 1, 2, 3:
 				got = q.Accept(id(next), int64(next))
+				if !closed {
+					list = append(list, id(next))
+				}
 				next++
-			case 1:
+			case 4, 5, 6, 7, 8:
 				got = q.Granted(turn)
-				switch turn {
-				case running: // told twice
-				case asked:
+				switch {
+				case turn == running && !parked: // told twice
+				case turn == running && turn == asked:
+					parked, asked = false, event.ID{}
+					expect(rt, &got, Resume{turn})
+				case turn == asked:
 					list, running, asked = list[1:], turn, event.ID{}
 					expect(rt, &got, Start{turn})
 				default:
 					expect(rt, &got, Return{turn})
 				}
-			case 2:
+			case 9, 10, 11:
 				if got = q.Done(turn); turn == running {
-					running = event.ID{}
+					if asked == turn {
+						asked = event.ID{}
+					}
+					running, parked = event.ID{}, false
 				}
-			case 3:
+			case 12, 13, 14:
+				if got = q.Park(turn); turn == running && !parked {
+					parked = true
+					expect(rt, &got, Return{turn})
+				}
+			case 15, 16, 17:
+				if got = q.Unpark(turn); turn == running && parked && !closed && asked != turn {
+					asked = turn
+					expect(rt, &got, Ask{turn, int64(num(turn))})
+				}
+			case 18:
+				if rapid.IntRange(0, 4).Draw(rt, "close") > 0 {
+					continue
+				}
+				got, closed = q.Close(), true
+				if !asked.IsZero() {
+					expect(rt, &got, Withdraw{asked})
+					asked = event.ID{}
+				}
+			default:
 				got = q.Drop(turn)
 				for i := range list {
 					if list[i] == turn {
@@ -194,12 +255,12 @@ func TestSessionAgainstAList(t *testing.T) {
 						break
 					}
 				}
-				if turn == asked {
+				if turn == asked && turn != running {
 					asked = event.ID{}
 					expect(rt, &got, Withdraw{turn})
 				}
 			}
-			if !held && running.IsZero() && asked.IsZero() && len(list) > 0 {
+			if !held && !closed && running.IsZero() && asked.IsZero() && len(list) > 0 {
 				asked = list[0]
 				ask, ok := first(got).(Ask)
 				if !ok || ask.Turn != asked || id(int(ask.Number)) != asked {

@@ -156,6 +156,8 @@ type Answer struct {
 	Reason  string
 	// Cancel denies an approval and ends the turn.
 	Cancel bool
+	// Permission says that this answers an Approval, and no FunctionCall.
+	Permission bool
 	// Leg, of a Responses request, must answer all that is open. It stands at the
 	// first answer.
 	Leg *Leg

@@ -217,7 +217,7 @@ func readToolResult(ev *fields) (spec.Action, *said) {
 
 // readApproval reads the answer to a question for permission.
 func readApproval(ev *fields) spec.Action {
-	a := &spec.Answer{}
+	a := &spec.Answer{Permission: true}
 	written := read[string](ev, "request_id")
 	response := ev.object("response")
 	if written == nil {

@@ -62,7 +62,7 @@ func readApproval(param string, in *itemBody) (*saidAnswer, error) {
 		return nil, event.FailParam(event.InvalidRequest, a.param, "an mcp_approval_response needs approval_request_id and approve")
 	}
 	a.Item, _ = event.Parse(in.ApprovalID, event.PrefixItem)
-	a.Approve, a.Reason = *in.Approve, value(in.Reason)
+	a.Permission, a.Approve, a.Reason = true, *in.Approve, value(in.Reason)
 	return a, nil
 }
 

@@ -46,7 +46,7 @@ func (h *Host) door(r *RuntimeConfig, req *agent.Request, self *actor.PID) (*end
 	}
 	d, err := h.endpoint.Open(tools, func(c endpoint.Call) endpoint.Result {
 		if asks && c.Tool == prompt.Name {
-			return h.prompted(prompter, r.Adapter.Name(), self, c)
+			return h.prompted(prompter, r, self, c)
 		}
 		return result(h.askCaller(self, c, &event.Item{Type: event.FunctionCall, Tool: c.Tool, Arguments: string(c.Arguments)}))
 	})
@@ -110,11 +110,25 @@ func inlineImage(url string) (mime string, data []byte, ok bool) {
 }
 
 // prompted asks the caller for permission.
-func (h *Host) prompted(p agent.Prompter, adapter string, self *actor.PID, c endpoint.Call) endpoint.Result {
-	ask, err := p.Prompt(c.Arguments)
+func (h *Host) prompted(p agent.Prompter, r *RuntimeConfig, self *actor.PID, c endpoint.Call) endpoint.Result {
+	adapter := r.Adapter.Name()
+	var ask agent.Prompt
+	permit := func(approved bool, reason string) (out endpoint.Result) {
+		if err := h.asked(r, "permit", func() error {
+			out.Content = []endpoint.Content{{Text: p.Permit(ask, approved, reason)}}
+			return nil
+		}); err != nil {
+			return endpoint.Result{Failed: true, Content: []endpoint.Content{{Text: err.Error()}}}
+		}
+		return out
+	}
+	err := h.asked(r, "prompt", func() (err error) {
+		ask, err = p.Prompt(c.Arguments)
+		return err
+	})
 	if err != nil {
 		h.log.Warn("a CLI's question for permission was not understood", "adapter", adapter, "error", err)
-		return endpoint.Result{Content: []endpoint.Content{{Text: p.Permit(ask, false, "the host did not understand the question")}}}
+		return permit(false, "the host did not understand the question")
 	}
 	it := &event.Item{Type: event.Approval, Server: ask.Server, Tool: ask.Tool, Arguments: ask.Arguments, Text: ask.Message}
 	if it.Server == "" {
@@ -130,7 +144,7 @@ func (h *Host) prompted(p agent.Prompter, adapter string, self *actor.PID, c end
 			reason = "the caller denied it"
 		}
 	}
-	return endpoint.Result{Content: []endpoint.Content{{Text: p.Permit(ask, approved, reason)}}}
+	return permit(approved, reason)
 }
 
 // asked takes a call of the CLI in.

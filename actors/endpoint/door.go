@@ -101,6 +101,12 @@ func (d *Door) Close() {
 func (d *Door) call(ctx context.Context, req *mcp.CallToolRequest, handle func(Call) Result) *mcp.CallToolResult {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	if r, ok := ctx.Value(requestKey{}).(request); ok {
+		r.begin()
+		defer r.end()
+		// Nobody gets the result of a request that was given up.
+		defer context.AfterFunc(r.Context, cancel)()
+	}
 	done := make(chan struct{})
 	defer close(done)
 	go func() { // ends with the call

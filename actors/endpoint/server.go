@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"net"
 	"net/http"
 	"sync"
@@ -18,10 +20,12 @@ type Server struct {
 	http   *http.Server
 	done   chan struct{}
 	closed bool
+
+	commentEvery time.Duration
 }
 
 // New is a server that does not listen yet.
-func New() *Server { return &Server{doors: map[string]*Door{}} }
+func New() *Server { return &Server{doors: map[string]*Door{}, commentEvery: commentEvery} }
 
 // address begins to listen on a free port of 127.0.0.1, if that was not done.
 func (s *Server) address() (string, error) {
@@ -38,7 +42,10 @@ func (s *Server) address() (string, error) {
 		return "", fmt.Errorf("listen on loopback for the CLIs' tool calls: %w", err)
 	}
 	s.base = "http://" + l.Addr().String()
-	s.http = &http.Server{Handler: http.HandlerFunc(s.serve), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10}
+	s.http = &http.Server{
+		Handler: http.HandlerFunc(s.serve), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10,
+		ErrorLog: log.New(io.Discard, "", 0), // it quotes what it was sent
+	}
 	s.done = make(chan struct{})
 	server, done := s.http, s.done
 	go func() { // ends with Close
@@ -60,7 +67,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-	d.mcp.ServeHTTP(w, r)
+	p := &patience{ResponseWriter: w, every: s.commentEvery}
+	defer p.close()
+	ctx := r.Context()
+	d.mcp.ServeHTTP(p, r.WithContext(context.WithValue(ctx, requestKey{}, request{ctx, p})))
 }
 
 // Close ends the doors, the listener and the requests, and waits for them until ctx

@@ -13,6 +13,16 @@
 // shares what is final (bodies of events, settings). Readers share it too and may
 // not write to it.
 //
+// # Legs
+//
+// A turn that waits for its caller answers one request a leg, and Turn.Part shows each
+// as a turn of its own: the legs divide the turn's items, in order, and one that has
+// ended never changes again, whatever becomes of what it asked. Steps count within a
+// leg. What comes between TurnWaiting and LegStarted (the ends of what was asked, the
+// answers, or the turn's end) is of the next leg, which only LegStarted makes; a turn
+// that ends while it waits has no such leg. Session.Required is what the waiting turn
+// still asks, and nothing else changes it.
+//
 // # Why there is no checkpoint inside a turn
 //
 // Checkpoints are written at rest points, when nothing is queued or running. The

@@ -98,6 +98,32 @@ func (j *journal) open(turn event.ID, typ event.ItemType) event.Item {
 	return it
 }
 
+// answer closes what was asked with status and tells the answer.
+func (j *journal) answer(turn event.ID, it event.Item, status event.Status) event.ID {
+	if it.Status = status; status == event.ItemFailed {
+		it.Error = "no such city"
+	}
+	j.done(turn, it)
+	a := &event.Item{ID: event.AnswerID(turn, it.ID), Type: event.FunctionOutput, Status: status, Call: it.ID, Output: "rain", Error: it.Error}
+	if it.Type == event.Approval {
+		a = &event.Item{ID: a.ID, Type: event.ApprovalAnswer, Status: status, Call: it.ID, Approved: true}
+	}
+	j.add(event.Event{Kind: event.CallAnswered, Turn: turn, Item: a.ID, Body: a})
+	return a.ID
+}
+
+func (j *journal) wait(turn event.ID) *fold.View {
+	return j.add(event.Event{Kind: event.TurnWaiting, Turn: turn})
+}
+
+func (j *journal) leg(turn event.ID, leg event.Leg) *fold.View {
+	return j.add(event.Event{Kind: event.LegStarted, Turn: turn, Body: &leg})
+}
+
+func (j *journal) resume(turn event.ID) *fold.View {
+	return j.add(event.Event{Kind: event.TurnResumed, Turn: turn})
+}
+
 // piece is a delta of it, which is kept up to date.
 func (j *journal) piece(turn event.ID, it *event.Item, text string) {
 	kind, whole := event.TextDelta, &it.Text
@@ -189,6 +215,7 @@ func frozen(s fold.Session, turns []*fold.Turn) string {
 		*fold.Turn
 		Items     []*event.Item
 		Subagents []*fold.Subagent
+		Answers   []fold.Answer
 		Settings  *spec.Session
 	}
 	out := struct {
@@ -197,7 +224,7 @@ func frozen(s fold.Session, turns []*fold.Turn) string {
 		Turns    []whole
 	}{Session: s, Settings: s.Settings}
 	for _, t := range turns {
-		out.Turns = append(out.Turns, whole{t, t.Items, t.Subagents, t.Settings})
+		out.Turns = append(out.Turns, whole{t, t.Items, t.Subagents, t.Answers, t.Settings})
 	}
 	b, err := json.Marshal(out)
 	if err != nil {
@@ -234,6 +261,11 @@ func drawJournal(t *rapid.T, after func(j *journal, k *known)) *journal {
 	var running event.ID
 	var open []event.Item
 	var calls []event.ID // of subagents
+	// asked is open, answers was said to what is not any more; a turn that waits has
+	// asked something or is about to go on.
+	var asked []event.Item
+	var answers []event.ID
+	legs := map[event.ID]int32{}
 	text := rapid.StringN(1, 6, -1)
 	end := func(turn event.ID, o event.Outcome) {
 		e := event.End{Outcome: o}
@@ -285,6 +317,39 @@ func drawJournal(t *rapid.T, after func(j *journal, k *known)) *journal {
 			k.status[running] = fold.Running
 		case running.IsZero():
 			continue
+		case k.status[running] == fold.Waiting && len(asked) > 0 && move < 11:
+			status := rapid.SampledFrom([]event.Status{event.Done, event.ItemFailed, event.Incomplete}).Draw(t, "answer")
+			if it := asked[0]; status == event.Incomplete {
+				it.Status = status
+				j.done(running, it) // the CLI gave it up
+			} else {
+				answers = append(answers, j.answer(running, it, status))
+			}
+			asked = asked[1:]
+		case k.status[running] == fold.Waiting && len(asked) == 0 && move < 14:
+			legs[running]++
+			j.leg(running, event.Leg{
+				Number: legs[running], Answers: answers, Background: rapid.Bool().Draw(t, "background"),
+				Wire: rapid.SampledFrom([]string{"", "responses"}).Draw(t, "wire"), Echo: []byte(`{}`),
+			})
+			answers = nil
+			k.status[running] = fold.Running
+			if move < 10 {
+				j.resume(running)
+			}
+		case k.status[running] == fold.Waiting && move != 14:
+			continue
+		case move == 15 && len(asked) == 0:
+			for _, it := range open {
+				it.Status = event.Incomplete
+				j.done(running, it)
+			}
+			open = nil
+			for range rapid.IntRange(1, 3).Draw(t, "calls") {
+				asked = append(asked, j.open(running, rapid.SampledFrom([]event.ItemType{event.FunctionCall, event.Approval}).Draw(t, "ask")))
+			}
+			j.wait(running)
+			k.status[running] = fold.Waiting
 		case move <= 6:
 			it := j.open(running, event.ItemType(rapid.IntRange(int(event.Message), int(event.Subagent)).Draw(t, "type")))
 			if open = append(open, it); it.Type == event.Subagent {
@@ -300,10 +365,11 @@ func drawJournal(t *rapid.T, after func(j *journal, k *known)) *journal {
 			j.done(running, open[i])
 			open = slices.Delete(open, i, i+1)
 		case move == 14:
-			for _, it := range open {
+			for _, it := range append(open, asked...) {
 				it.Status = event.Incomplete
 				j.done(running, it)
 			}
+			asked, answers = nil, nil
 			end(running, rapid.SampledFrom([]event.Outcome{event.Completed, event.Failed, event.Cancelled}).Draw(t, "outcome"))
 			open, calls, running = nil, nil, event.ID{}
 		case move >= 15 && len(calls) > 0:

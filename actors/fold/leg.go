@@ -41,7 +41,8 @@ func (t *Turn) Part(number int32) (*Turn, bool) {
 	}
 	l := t.Legs[number]
 	p := *t
-	p.Legs, p.Answers = nil, nil
+	p.Legs, p.Answers, p.Subagents = nil, nil, nil // they are the whole turn's
+	p.SubagentCount = 0
 	p.ID, p.Created, p.Started, p.First = l.ID, l.Created, l.Started, l.First
 	if number > 0 {
 		p.Input, p.Previous = l.Input, t.Legs[number-1].ID
@@ -60,13 +61,13 @@ func (t *Turn) Part(number int32) (*Turn, bool) {
 }
 
 // asked shows the items that ended a leg as done: to the caller of that leg the call
-// is complete, whoever answers it.
+// is complete, whoever answers it and however.
 func asked(items []*event.Item) []*event.Item {
 	out := make([]*event.Item, len(items))
 	for i, it := range items {
 		if it.Type.Asks() && it.Status != event.Done {
 			done := *it
-			done.Status = event.Done
+			done.Status, done.Error = event.Done, ""
 			it = &done
 		}
 		out[i] = it

@@ -95,10 +95,13 @@ func TestStampCountsStepsAndItems(t *testing.T) {
 			}
 			replay(t, s, []event.Event{again})
 			wantStep, wantIndex := int32(0), int32(0)
+			if ev.Kind == event.LegStarted {
+				steps[ev.Turn] = 0
+			}
 			if open[ev.Turn] {
 				wantStep = steps[ev.Turn]
 			}
-			theirs := ev.Kind == event.SubagentItem || ev.Kind == event.SubagentStarted
+			theirs := ev.Kind == event.SubagentItem || ev.Kind == event.SubagentStarted || ev.Kind == event.CallAnswered
 			if !ev.Item.IsZero() && !theirs {
 				at := places[ev.Turn]
 				if at == nil {
@@ -136,7 +139,7 @@ func TestLatestCompletedFailing(t *testing.T) {
 				switch k.status[id] {
 				case fold.Completed:
 					completed, failing = id, false
-				case fold.Queued, fold.Running:
+				case fold.Queued, fold.Running, fold.Waiting:
 					open++
 				}
 			}

@@ -109,8 +109,8 @@ func (s *State) Stamp(ev *event.Event) {
 // lifecycle event (SessionCreated, the SessionUpdated that brings the agent,
 // InputAccepted, ItemsPosted, TurnStarted, TurnWaiting, LegStarted, TurnResumed,
 // TurnEnded, BudgetHit, and those that begin or end a subagent), nil for others. A
-// kind that this version does not know only counts. An event out
-// of order is an error, and the state is then unusable.
+// kind that this version does not know only counts. An event out of order is an
+// error, and the state is then unusable.
 func (s *State) Apply(ev *event.Event) (*View, error) {
 	if ev.Seq != s.session.Head+1 && (ev.Kind != event.Skipped || ev.Seq <= s.session.Head) {
 		return nil, fmt.Errorf("fold: event %d after %d", ev.Seq, s.session.Head)
@@ -169,7 +169,7 @@ func (s *State) Apply(ev *event.Event) (*View, error) {
 		o.announced = true
 	case event.ItemStarted, event.ItemDone:
 		o.item(ev)
-		if len(s.session.Required) > 0 {
+		if o.turn.Status == Waiting {
 			s.session.Required = o.required()
 		}
 		if itemType(ev) == event.Subagent {
@@ -271,7 +271,9 @@ func (s *State) ended(ev *event.Event, o *openTurn) *View {
 		end = &event.End{Outcome: event.Failed, Failure: event.Fail(event.StorageFailed, "the end of this turn was not readable")}
 	}
 	o.turn.End, o.turn.Ended = end, ev.At
-	s.session.Required = nil
+	if o.turn.Status == Waiting { // not a queued one, while another waits
+		s.session.Required = nil
+	}
 	if !o.announced && end.FirstByte == 0 {
 		s.posted.back(o.told) // its CLI never said a word
 	}

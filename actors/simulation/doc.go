@@ -15,6 +15,9 @@
 //   - a CLI is spawned after the commit of its TurnStarted, so a crash cannot
 //     make a turn run twice;
 //   - a slot is returned when the turn's process is gone, whatever happened;
+//   - a turn that waits for its caller has no slot, unless as many wait as may, and
+//     gets one before it goes on; its CLI is told each answer once;
+//   - an answer is acknowledged after its commit;
 //   - after a restart, started turns are failed and queued ones run in the order
 //     of acceptance;
 //   - what a budget holds is not started before it is lifted.
@@ -24,7 +27,8 @@
 // most once; turns of a session start in the order of acceptance, one at a time;
 // one TurnEnded a turn and nothing after it; journals have no gaps and fold to
 // the live state, from the start and from the newest checkpoint; never more
-// turns or CLIs than slots; and when everything is quiet nothing is left.
+// turns or CLIs than slots, but for those that wait for their caller, which are
+// bounded too; and when everything is quiet nothing is left.
 //
 // A failing run prints its seed, and -seed N plays it again, step by step the same.
 // -runs and -steps play longer: go test ./actors/simulation -runs 1000.

@@ -27,7 +27,11 @@ type turnFact struct {
 	number, ordinal       int64
 	acked, started, ended bool
 	outcome               event.Outcome
-	spawned               int
+	// answered are the calls whose answer is stored, told those whose caller knows,
+	// delivered those whose CLI knows.
+	answered, told, delivered map[event.ID]bool
+	waiting                   bool
+	spawned                   int
 }
 
 // journal is what landed of a session.
@@ -117,6 +121,17 @@ func (j *judge) event(session event.ID, g *journal, ev *event.Event) {
 			j.fail("turn %d of session %s started after turn %d", t.ordinal, session, g.started)
 		}
 		t.started, g.started, g.running = true, t.ordinal, ev.Turn
+	case ev.Kind == event.TurnWaiting, ev.Kind == event.LegStarted:
+		if t.waiting == (ev.Kind == event.TurnWaiting) {
+			j.fail("%s of turn %s, which waits: %v", ev.Kind, ev.Turn, t.waiting)
+		}
+		t.waiting = !t.waiting
+	case ev.Kind == event.CallAnswered:
+		call := ev.Body.(*event.Item).Call
+		if !t.waiting || t.answered[call] {
+			j.fail("call %s of turn %s is answered twice, or does not wait", call, ev.Turn)
+		}
+		mark(&t.answered, call)
 	case ev.Kind == event.TurnEnded:
 		t.ended, t.outcome = true, ev.Body.(*event.End).Outcome
 		if t.outcome == event.Completed && t.spawned != 1 {
@@ -139,9 +154,7 @@ func (j *judge) granted() {
 
 // running: the session started the turn.
 func (j *judge) running(session, id event.ID) {
-	if len(j.w.turns) > slots {
-		j.fail("%d turns run on %d slots", len(j.w.turns), slots)
-	}
+	j.slots()
 	t := j.turns[id]
 	if t == nil || t.ended {
 		j.fail("turn %s is run: %+v", id, t)
@@ -162,8 +175,70 @@ func (j *judge) spawned(session, id event.ID) {
 		j.fail("turn %s has a process while that of %s is there", id, other)
 	}
 	j.alive[session] = id
-	if len(j.w.procs) > slots {
-		j.fail("%d processes on %d slots", len(j.w.procs), slots)
+	j.slots()
+}
+
+// slots: a turn and its process go on in a slot, or wait without one; only so many
+// may.
+func (j *judge) slots() {
+	running, processes, parked := 0, 0, 0
+	for _, t := range j.w.turns {
+		if !t.parked {
+			running++
+		} else {
+			parked++
+		}
+	}
+	for _, p := range j.w.procs {
+		if !p.t.parked {
+			processes++
+		}
+	}
+	if running > slots || processes > slots || parked > maxParked {
+		j.fail("%d turns and %d processes on %d slots, %d wait without one", running, processes, slots, parked)
+	}
+	for _, e := range j.w.admit.Holders() {
+		for _, t := range j.w.turns {
+			if t.id == e.Turn && t.parked && !j.w.onItsWay(e.Turn) {
+				j.fail("turn %s waits and holds a slot", t.id)
+			}
+		}
+	}
+}
+
+// told: the caller was told that its answers are taken.
+func (j *judge) told(id event.ID, calls []event.ID) {
+	t := j.turns[id]
+	for _, call := range calls {
+		mark(&t.told, call)
+	}
+}
+
+// delivered: the CLI was told the answer to a call.
+func (j *judge) delivered(id, call event.ID) {
+	t := j.turns[id]
+	if t == nil || t.delivered[call] {
+		j.fail("the answer to call %s of turn %s is delivered twice", call, id)
+		return
+	}
+	mark(&t.delivered, call)
+}
+
+func mark(m *map[event.ID]bool, id event.ID) {
+	if *m == nil {
+		*m = map[event.ID]bool{}
+	}
+	(*m)[id] = true
+}
+
+// kept: what a caller was told is in the journal.
+func (j *judge) kept() {
+	for id, t := range j.turns {
+		for call := range t.told {
+			if !t.answered[call] {
+				j.fail("the answer to call %s of turn %s was acknowledged and is lost", call, id)
+			}
+		}
 	}
 }
 
@@ -226,6 +301,7 @@ func (j *judge) same(what string, session event.ID, a, b *fold.State) {
 // restarted compares the store with what was known before the server went.
 func (j *judge) restarted() {
 	clear(j.alive)
+	j.kept()
 	ctx := context.Background()
 	for id, g := range j.journals {
 		rec, err := j.w.store.Session(ctx, "", id)
@@ -268,6 +344,10 @@ func (j *judge) erased(session event.ID) {
 func (j *judge) quiet() {
 	if j.verdict != nil {
 		return
+	}
+	j.kept()
+	if j.w.parked != 0 {
+		j.fail("at rest %d turns wait", j.w.parked)
 	}
 	for id, t := range j.turns {
 		switch {

@@ -31,7 +31,11 @@ type (
 		events []event.Event
 		// start says that they have the TurnStarted; the turn waits for its commit.
 		start *turnActor
+		// answered are the calls that these events answer; their caller waits too.
+		answered []event.ID
 	}
+	park      struct{ turn event.ID }
+	unpark    struct{ turn event.ID }
 	finished  struct{ turn event.ID }
 	committed struct{ err error }
 	reload    struct{}
@@ -131,7 +135,7 @@ func (s *session) load(lost event.Code) {
 	g := s.group()
 	var queued []*fold.Turn
 	for _, t := range s.state.OpenTurns() {
-		if t.Status == fold.Running && !s.w.faults.rerunStarted {
+		if t.Status != fold.Queued && !s.w.faults.rerunStarted {
 			s.settle(g, t, &event.End{Outcome: event.Failed, Failure: event.Fail(lost, "lost")})
 			continue
 		}
@@ -168,6 +172,12 @@ func (s *session) receive(m any) {
 		s.effects(s.fifo.Granted(m.turn))
 	case turnEvents:
 		s.took(m)
+	case answers:
+		s.answer(m)
+	case park:
+		s.park(m.turn)
+	case unpark:
+		s.unpark(m.turn)
 	case finished:
 		s.finished(m.turn)
 	case committed:
@@ -238,6 +248,8 @@ func (s *session) effects(effects []queue.SessionEffect) {
 				s.w.judge.fail("session starts a turn while one is there")
 			}
 			s.run = s.w.newTurn(s, e.Turn)
+		case queue.Resume:
+			s.resume(e.Turn)
 		}
 	}
 }
@@ -278,6 +290,13 @@ func (s *session) took(m turnEvents) {
 			}
 		}
 	}
+	if len(m.answered) > 0 {
+		g.then = append(g.then, func(err error) {
+			if err == nil {
+				s.w.judge.told(m.turn, m.answered)
+			}
+		})
+	}
 	if t := m.start; t != nil {
 		g.then = append(g.then, func(err error) { s.w.send(s.actor, t.actor, startStored{err}) })
 	}
@@ -302,6 +321,7 @@ func (s *session) settle(g *group, t *fold.Turn, end *event.End) {
 func (s *session) finished(id event.ID) {
 	s.w.turns = slices.DeleteFunc(s.w.turns, func(t *turnActor) bool { return t.id == id })
 	if s.run != nil && s.run.id == id {
+		s.run.unpark()
 		s.run = nil
 	}
 	s.effects(s.fifo.Done(id))

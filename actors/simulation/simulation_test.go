@@ -71,6 +71,10 @@ func TestJudgeNoticesBrokenRules(t *testing.T) {
 		"the next turn starts before the sweep":  {doneEarly: true},
 		"events of a turn that ended are stored": {lateEvents: true},
 		"held turns are started":                 {heldStarts: true},
+		"a waiting turn goes on without a slot":  {goOnSlotless: true},
+		"too many wait without a slot":           {parkAll: true},
+		"answers acknowledged before the commit": {answerEarly: true},
+		"an answer is delivered twice":           {deliverTwice: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -26,8 +26,12 @@ type turnActor struct {
 	id    event.ID
 	actor int
 	core  *turn.Turn
-	gens  [4]int
+	gens  [6]int
 	proc  *process
+
+	parked    bool          // it gave its slot back
+	held      []turn.Output // what the CLI said while the turn waits
+	answering *answers      // being taken
 
 	stored bool       // TurnStarted is in the store
 	ready  turn.Input // the preparation's answer, held until then
@@ -40,6 +44,7 @@ func (w *world) newTurn(s *session, id event.ID) *turnActor {
 		Turn: id, FirstOutput: 1, Adapter: "sim", MaxItemBytes: 64, ExitIsVerdict: w.chance(8),
 		TurnTimeout: 20 * time.Second, IdleTimeout: 3 * time.Second, SettleQuiet: 300 * time.Millisecond, Linger: time.Second,
 		Budgets: s.budgets(),
+		Gather:  100 * time.Millisecond, ToolTimeout: 4 * time.Second, HostServer: "host", Asks: w.chance(3),
 	})
 	w.turns = append(w.turns, t)
 	w.judge.running(s.id, id)
@@ -48,7 +53,33 @@ func (w *world) newTurn(s *session, id event.ID) *turnActor {
 }
 
 func (t *turnActor) receive(m any) {
+	t.hear(m)
+	for len(t.held) > 0 && !t.core.Waiting() {
+		t.unhold()
+	}
+}
+
+func (t *turnActor) unhold() {
+	out := t.held[0]
+	t.held = t.held[1:]
+	t.step(out)
+}
+
+func (t *turnActor) hear(m any) {
 	switch m := m.(type) {
+	case answers:
+		t.take(m)
+	case turn.Output:
+		if t.core.Waiting() {
+			t.held = append(t.held, m)
+			return
+		}
+		t.step(m)
+	case turn.Exited:
+		for len(t.held) > 0 {
+			t.unhold()
+		}
+		t.step(m)
 	case startStored:
 		t.stored = true
 		if m.err != nil {
@@ -88,6 +119,9 @@ func (t *turnActor) step(in turn.Input) {
 			if _, is := in.(turn.Start); is {
 				m.start = t
 			}
+			if t.answering != nil {
+				m.answered, t.answering = t.answering.calls(), nil
+			}
 			w.send(t.actor, t.s.actor, m)
 		case turn.Prepare:
 			var in turn.Input = turn.Prepared{}
@@ -107,6 +141,20 @@ func (t *turnActor) step(in turn.Input) {
 			w.after(e.After, func() { w.send(clock, t.actor, m) })
 		case turn.Disarm:
 			t.gens[e.Timer]++
+		case turn.Wait:
+			w.counts["waits"]++
+			w.send(t.actor, t.s.actor, park{t.id})
+		case turn.Continue:
+			w.send(t.actor, t.s.actor, unpark{t.id})
+		case turn.Deliver:
+			w.judge.delivered(t.id, e.Answer.Call)
+			if w.faults.deliverTwice && w.chance(10) {
+				w.judge.delivered(t.id, e.Answer.Call)
+			}
+			w.send(t.actor, t.proc.actor, delivered{e.Call})
+		case turn.Refuse:
+			w.counts["answers refused"]++
+			t.answering = nil
 		case turn.Finished:
 			w.send(t.actor, t.s.actor, finished{t.id})
 			if !w.faults.lateEvents {
@@ -140,17 +188,21 @@ type process struct {
 	gone  bool
 
 	// Its character.
-	left      int  // how much it has to say
-	obstinate bool // ignores SIGINT and SIGTERM
-	lingers   bool // does not exit by itself
-	mute      bool // hangs once it has said everything, without a verdict
-	final     bool // its verdicts are final ones
+	left      int     // how much it has to say
+	obstinate bool    // ignores SIGINT and SIGTERM
+	lingers   bool    // does not exit by itself
+	mute      bool    // hangs once it has said everything, without a verdict
+	final     bool    // its verdicts are final ones
+	asks      bool    // it calls its caller
+	calls     []int64 // it waits for, by number
+	lastCall  int64
 }
 
 func newProcess(t *turnActor) *process {
 	w := t.w
 	p := &process{
 		w: w, t: t, left: w.rng.IntN(12), obstinate: w.chance(6), lingers: w.chance(4), mute: w.chance(8), final: w.chance(2),
+		asks: w.chance(2),
 	}
 	p.actor = w.spawn(p.receive)
 	w.procs = append(w.procs, p)
@@ -159,6 +211,10 @@ func newProcess(t *turnActor) *process {
 }
 
 func (p *process) receive(m any) {
+	if d, ok := m.(delivered); ok {
+		p.calls = slices.DeleteFunc(p.calls, func(n int64) bool { return n == d.call })
+		return
+	}
 	stop, ok := m.(terminate)
 	switch {
 	case !ok:
@@ -194,6 +250,19 @@ func (w *world) talk() bool {
 func (p *process) act() bool {
 	w := p.w
 	switch {
+	case len(p.calls) > 0 && w.chance(30):
+		p.say(p.facts(1)) // it does something beside
+	case len(p.calls) > 0 && w.chance(100):
+		p.exit(1, "")
+	case len(p.calls) > 0 && w.chance(100):
+		w.send(p.actor, p.t.actor, turn.CallLeft{Call: p.calls[0]})
+		p.calls = p.calls[1:]
+	case len(p.calls) > 0:
+		return false
+	case p.left > 0 && p.asks && w.chance(3):
+		for range 1 + w.rng.IntN(3) {
+			p.call()
+		}
 	case p.left > 0:
 		p.left--
 		p.say(p.facts(1 + w.rng.IntN(4)))

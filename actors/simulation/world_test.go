@@ -26,12 +26,17 @@ type faults struct {
 	doneEarly    bool // the session goes on while the old process is there
 	lateEvents   bool // what a settled CLI says is journalled
 	heldStarts   bool // what a budget holds is started all the same
+	goOnSlotless bool // a waiting turn goes on without a slot
+	parkAll      bool // more turns wait without a slot than may
+	answerEarly  bool // answers are acknowledged before their commit
+	deliverTwice bool // the CLI is told an answer again
 }
 
 const (
-	slots    = 3
-	maxQueue = 5
-	sessions = 8 // about how many there are at a time
+	slots     = 3
+	maxQueue  = 5
+	maxParked = 2 // turns that wait for their caller without a slot
+	sessions  = 8 // about how many there are at a time
 )
 
 // Well-known actors. Sessions, turns and processes get numbers above.
@@ -65,6 +70,8 @@ type world struct {
 	known    []event.ID            // created and not deleted, as clients know
 	turns    []*turnActor
 	procs    []*process
+	parked   int        // turns without a slot
+	asked    []question // by turns that wait or waited, as clients know
 	ids      uint64
 	number   int64
 
@@ -95,7 +102,7 @@ func (w *world) boot() {
 		w.admit = queue.NewAdmission(slots+1, 0)
 	}
 	w.sessions = map[event.ID]*session{}
-	w.turns, w.procs = nil, nil
+	w.turns, w.procs, w.parked = nil, nil, 0
 	w.draining, w.told = false, false
 	w.inbox[supervisor] = w.supervise
 	active, err := w.store.ActiveSessions(context.Background())
@@ -341,10 +348,11 @@ func (w *world) ask() {
 	case n == 0:
 		w.counts["deletes"]++
 		w.send(client, s.actor, remove{})
-	case n < 25:
+	case n < 20:
 		w.send(client, s.actor, cancel{})
 	case n < 35:
 		w.send(client, s.actor, raise{int64(w.rng.IntN(200))})
+	case n < 75 && w.answer():
 	case !w.draining:
 		w.send(client, s.actor, post{n: 1 + w.rng.IntN(3), thenCancel: w.chance(10)})
 	}

@@ -9,12 +9,12 @@ import (
 )
 
 // CrashTurns makes the actors of all running turns panic: it sends what stands
-// two below the supervisor an output without a batch.
+// two below the supervisor the end of a clock that no turn has.
 func CrashTurns(h *Host) {
 	for _, shard := range h.system.ProcessRegistry.LocalPIDs.LocalPIDs {
 		for _, id := range shard.Keys() {
 			if strings.Count(id, "/") == 2 {
-				h.root.Send(actor.NewPID(h.system.Address(), id), &output{})
+				h.root.Send(actor.NewPID(h.system.Address(), id), &timerUp{timer: 200})
 			}
 		}
 	}

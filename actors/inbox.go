@@ -74,3 +74,11 @@ func (s *session) askAround(c actor.Context) {
 	s.asks = len(ses.Required) > 0
 	c.Send(s.supervisor, &asks{session: s.id, owner: ses.Owner, items: ses.Required})
 }
+
+// asksNothing takes the session's questions back: who asked them is being ended.
+func (s *session) asksNothing(c actor.Context) {
+	if s.asks {
+		s.asks = false
+		c.Send(s.supervisor, &asks{session: s.id})
+	}
+}

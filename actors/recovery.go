@@ -112,6 +112,7 @@ func (s *session) break_(c actor.Context, err error) {
 	s.host.log.Error("session cannot be stored", "session", s.id, "error", err)
 	s.failure = storeFailure(err)
 	s.ring.close(s.failure)
+	s.asksNothing(c)
 	s.effects(c, s.fifo.Close())
 	f, _ := event.AsFailure(s.failure)
 	s.stopTurn(c, f)

@@ -248,6 +248,7 @@ func (s *session) turnGone(c actor.Context, who *actor.PID) {
 	if s.failure == nil {
 		g := s.group(nil)
 		s.settle(g, turn, &event.End{Outcome: event.Failed, Failure: crash()})
+		s.asksNothing(c)
 		s.flush(c)
 	}
 	s.finished(c, turn)

@@ -29,6 +29,7 @@ type script struct {
 	binary     string // "sh" when empty
 	pictures   bool
 	mcp        bool
+	functions  bool
 	validate   func(*agent.Request) error
 	invocation func(*agent.Request, *agent.Invocation)
 	parser     func(*agent.Request) agent.Parser
@@ -65,10 +66,14 @@ func (s script) NewParser(r *agent.Request) agent.Parser {
 }
 
 func (s script) Capabilities() agent.Capabilities {
-	return agent.Capabilities{
-		Resume: true, TextDeltas: true, Images: s.pictures, Budget: true, Usage: true, MCP: s.mcp,
+	caps := agent.Capabilities{
+		Resume: true, TextDeltas: true, Images: s.pictures, Functions: s.functions, Budget: true, Usage: true, MCP: s.mcp,
 		Permissions: []spec.Permissions{spec.ReadOnly, spec.WorkspaceWrite, spec.FullAccess},
 	}
+	if s.functions {
+		caps.Permissions = append(caps.Permissions, spec.Ask)
+	}
+	return caps
 }
 
 func (s script) Invocation(r *agent.Request) (*agent.Invocation, error) {

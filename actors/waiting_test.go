@@ -250,7 +250,7 @@ func TestEndsOfAWaitingTurn(t *testing.T) {
 		code    event.Code
 		told    string
 	}{
-		"cancel": {func(t *testing.T, v *visit) { cancelSession(t, v.d.Host, v.session) }, event.Cancelled, "", "failed: the call was given up"},
+		"cancel":          {func(t *testing.T, v *visit) { cancelSession(t, v.d.Host, v.session) }, event.Cancelled, "", "failed: the call was given up"},
 		"the CLI is done": {func(t *testing.T, v *visit) { openGate(t, v.gate) }, event.Completed, "", "failed: the call was given up"},
 		"the CLI is killed": {func(t *testing.T, v *visit) {
 			openGate(t, v.gate+".kill")
@@ -284,6 +284,20 @@ func TestEndsOfAWaitingTurn(t *testing.T) {
 			eventually(t, "nothing is parked", func() bool { return d.Stats().Parked == 0 })
 			nothingLeft(t, d.Host, d.dir)
 		})
+	}
+}
+
+func TestCrashedTurnAsksNothing(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, oneSlot(), nil)
+	v := d.visit("")
+	said := v.call("weather", `{}`)
+	v.waiting(1)
+	actors.CrashTurns(d.Host)
+	said.is(t, "failed: the call was given up")
+	v.ended()
+	if q, err := d.Questions(ctx(t), ""); err != nil || len(q) != 0 {
+		t.Errorf("still asked: %+v, %v", q, err)
 	}
 }
 
@@ -406,7 +420,8 @@ func TestFullDiskUnderAQuestion(t *testing.T) {
 	d := newDesk(t, oneSlot(), st)
 	v := d.visit("")
 	said := v.call("weather", `{}`)
-	call := v.waiting(1)[0]
+	v.call("time", `{}`)
+	call := v.waiting(2)[0]
 	st.refuse()
 	refusedWith(t, v.post(output(call, "rain")), event.StorageFailed)
 	eventually(t, "nothing is asked", func() bool {

@@ -4,8 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log"
+	"log/slog"
 	"net"
 	"net/http"
 	"sync"
@@ -44,7 +43,7 @@ func (s *Server) address() (string, error) {
 	s.base = "http://" + l.Addr().String()
 	s.http = &http.Server{
 		Handler: http.HandlerFunc(s.serve), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10,
-		ErrorLog: log.New(io.Discard, "", 0), // it quotes what it was sent
+		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug), // it quotes what it was sent
 	}
 	s.done = make(chan struct{})
 	server, done := s.http, s.done

@@ -1,10 +1,12 @@
 package agents
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/spec"
 )
 
 // fresh creates a session and gives its path and story.
@@ -299,6 +301,34 @@ func TestPostIsAcceptedWholeOrNotAtAll(t *testing.T) {
 	}
 	if len(s.engine.posts) != 5 {
 		t.Errorf("a refused post reached the engine: %+v", s.engine.posts[5:])
+	}
+}
+
+// An answer to a question for permission is told from one to a function's call: the
+// engine refuses one for the other.
+func TestAnswersSayWhatTheyAnswer(t *testing.T) {
+	t.Parallel()
+	s := serve(t, Options{})
+	path, _ := s.fresh()
+	turn := event.NewTurnID()
+	item := event.ItemID(turn, 1)
+	approval := func(decision string) string {
+		return `{"type":"agent.session.input.mcp_approval_request_result","request_id":"` + item.With(event.PrefixItem) +
+			`","response":{"type":"mcp_tool_call","decision":"` + decision + `","reason":"so"}}`
+	}
+	result := `{"type":"agent.session.input.tool_result","turn_id":"` + turn.With(event.PrefixTurn) + `","call_id":"` + item.With(event.PrefixCall) + `","success":true,"output":"rain"}`
+	want := []spec.Answer{
+		{Permission: true, Approve: true, Reason: "so"}, {Permission: true, Reason: "so"},
+		{Permission: true, Cancel: true, Reason: "so"}, {Output: "rain"},
+	}
+	for i, body := range []string{approval("approve"), approval("deny"), approval("cancel"), result} {
+		if a := s.do("POST", path+"/events", `{"events":[`+body+`]}`); a.Status != 202 {
+			t.Fatalf("%s: status %d %s", body, a.Status, a.Raw)
+		}
+		want[i].Item = item
+		if got := s.engine.posts[i]; len(got) != 1 || got[0].Answer == nil || !reflect.DeepEqual(*got[0].Answer, want[i]) {
+			t.Errorf("%s: %+v", body, got)
+		}
 	}
 }
 

@@ -27,8 +27,7 @@ func (d *digest) Write(p []byte) (int, error) {
 // Thirty-two subscribers of one turn of a hundred thousand deltas see the same
 // bytes; one of them reads nothing until the end, falls out of memory and misses
 // nothing. Memory does not grow with the turn.
-func TestThirtyTwoReadersOfOneFlood(t *testing.T) {
-	t.Parallel()
+func TestThirtyTwoReadersOfOneFlood(t *testing.T) { // not parallel: it measures the heap
 	const deltas, readers = floodSize, 32
 	dir := t.TempDir()
 	st, err := sqlite.Open(dir, sqlite.Options{})

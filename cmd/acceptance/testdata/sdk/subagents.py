@@ -60,13 +60,14 @@ def claude():
     eq((text(items[-1]), items[-1].phase, text(items[2]), items[2].phase), ("child is done", "final_answer", "I look.", "commentary"))
     inner, _, theirs = read(session, ids[1])
     eq((inner.parent_agent_id, [text(i) for i in theirs]), (ids[0], ["Deeper. [[say: deep is done]]", "deep is done"]))
-    # Of all that the session's own items have the call only, and its usage not twice.
+    # Of all that the session's own items have the call only, and its usage not twice:
+    # of a subagent's message the CLI tells the first token.
     (call,) = [i for i in done if i.type == "mcp_call"]
     eq((call.name, call.status, call.output), ("subagent", "completed", "child is done"))
     assert all("child" not in text(i) and "deep" not in text(i) for i in done if i.type == "message"), done
     eq((text(done[-1]), done[-1].phase), ("parent is done", "final_answer"))
     answers = [i for i in done if i.type == "message"]
-    eq(events[-2].turn.usage.output_tokens, 30 * len(answers))
+    eq(events[-2].turn.usage.output_tokens, 30 * len(answers) + 4)
 
 
 def text_of(content):

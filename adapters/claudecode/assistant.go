@@ -5,6 +5,7 @@ import (
 
 	"github.com/agenthost/agenthost/actors/agent"
 	"github.com/agenthost/agenthost/adapters/internal/jsonl"
+	"github.com/agenthost/agenthost/adapters/internal/speech"
 )
 
 type contentBlock struct {
@@ -79,11 +80,11 @@ func (p *Parser) assistant(obj []byte, out *agent.Batch) (known bool) {
 		b := &l.Message.Content[i]
 		switch string(b.Type) {
 		case "text":
-			p.speech.whole(id, text, string(b.Text), out)
+			p.speech.Whole(id, speech.Text, string(b.Text), out)
 		case "thinking":
-			p.speech.whole(id, thinking, string(b.Thinking), out)
+			p.speech.Whole(id, speech.Thinking, string(b.Thinking), out)
 		case "tool_use", "server_tool_use", "mcp_tool_use":
-			p.speech.close(out)
+			p.speech.Close(out)
 			p.call(b, "", out)
 		case "redacted_thinking":
 		default:
@@ -100,7 +101,7 @@ func (p *Parser) assistant(obj []byte, out *agent.Batch) (known bool) {
 // synthetic takes what the CLI itself says in the model's place: why the provider
 // refused.
 func (p *Parser) synthetic(l *messageLine, out *agent.Batch) bool {
-	p.speech.close(out)
+	p.speech.Close(out)
 	said := ""
 	for _, b := range l.Message.Content {
 		said += string(b.Text)
@@ -124,7 +125,7 @@ func (p *Parser) user(obj []byte, out *agent.Batch) (known bool) {
 	if len(l.Parent) > 0 {
 		return p.theirs(l, out)
 	}
-	p.speech.close(out)
+	p.speech.Close(out)
 	for i := range l.Message.Content {
 		b := &l.Message.Content[i]
 		switch {

@@ -11,6 +11,7 @@ import (
 	"github.com/agenthost/agenthost/adapters/internal/jsonl"
 	"github.com/agenthost/agenthost/adapters/internal/plan"
 	"github.com/agenthost/agenthost/adapters/internal/reason"
+	"github.com/agenthost/agenthost/adapters/internal/speech"
 )
 
 // Parser reads the lines of `claude -p --output-format stream-json`. Lines that say
@@ -28,11 +29,11 @@ type Parser struct {
 	session string
 
 	hot      hotLine
-	speech   speech
+	speech   speech.Speech
 	tools    map[string]*tool
-	order    []*tool                // tools in the order of their calls
-	theirSay map[string]*speech     // subagents' by their calls
-	usage    map[int64]*event.Usage // of this run's results by their number
+	order    []*tool                   // tools in the order of their calls
+	theirSay map[string]*speech.Speech // subagents' by their calls
+	usage    map[int64]*event.Usage    // of this run's results by their number
 	plan     plan.Plan
 	apiError *apiError
 	resetsAt int64
@@ -148,23 +149,23 @@ func (p *Parser) stream(raw []byte, out *agent.Batch) {
 	case "content_block_delta":
 		switch string(e.Delta.Type) {
 		case "text_delta":
-			p.speech.piece(text, e.Delta.Text.Text(out), out)
+			p.speech.Piece(speech.Text, e.Delta.Text.Text(out), out)
 		case "thinking_delta":
-			p.speech.piece(thinking, e.Delta.Thinking.Text(out), out)
+			p.speech.Piece(speech.Thinking, e.Delta.Thinking.Text(out), out)
 		}
 	case "content_block_start":
 		switch string(e.Block.Type) {
 		case "text":
-			p.speech.start(text, out)
+			p.speech.Start(speech.Text, out)
 		case "thinking":
-			p.speech.start(thinking, out)
+			p.speech.Start(speech.Thinking, out)
 		default:
-			p.speech.start(other, out)
+			p.speech.Start(speech.Other, out)
 		}
 	case "message_start":
-		p.speech.begin(string(e.Message.ID), out)
+		p.speech.Begin(string(e.Message.ID), out)
 	case "message_stop":
-		p.speech.close(out)
+		p.speech.Close(out)
 	case "content_block_stop", "message_delta", "ping":
 	default:
 		jsonl.Unknown(raw, out)
@@ -269,7 +270,7 @@ func notice(out *agent.Batch, text string) {
 
 // flush closes what only the end of the turn, or of the output, closes.
 func (p *Parser) flush(out *agent.Batch) {
-	p.speech.close(out)
+	p.speech.Close(out)
 	p.plan.Close(out)
 	p.drop("", out) // a subagent may go on
 }

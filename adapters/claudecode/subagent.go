@@ -5,6 +5,7 @@ import (
 
 	"github.com/agenthost/agenthost/actors/agent"
 	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/adapters/internal/speech"
 )
 
 // theirs takes a line of a subagent, its messages and its tools' results. A line of
@@ -15,7 +16,7 @@ func (p *Parser) theirs(l *messageLine, out *agent.Batch) (known bool) {
 		return false
 	}
 	s := p.speechOf(call)
-	defer s.close(out) // nothing is streamed: a text is whole
+	defer s.Close(out) // nothing is streamed: a text is whole
 	id, said := string(l.Message.ID), l.Error != "" || bool(l.APIError) || string(l.Message.Model) == "<synthetic>"
 	for i := range l.Message.Content {
 		b := &l.Message.Content[i]
@@ -24,13 +25,13 @@ func (p *Parser) theirs(l *messageLine, out *agent.Batch) (known bool) {
 			known = p.returned(b, l.Result, out) || known
 			continue
 		case kind == "text" && id != "" && !said:
-			s.whole(id, text, string(b.Text), out)
+			s.Whole(id, speech.Text, string(b.Text), out)
 		case kind == "text" && string(b.Text) != "" && string(b.Text) != call.item.Prompt:
 			notice(out, string(b.Text)) // the CLI's own words, or the provider's refusal
 		case kind == "thinking":
-			s.whole(id, thinking, string(b.Thinking), out)
+			s.Whole(id, speech.Thinking, string(b.Thinking), out)
 		case kind == "tool_use", kind == "server_tool_use", kind == "mcp_tool_use":
-			s.close(out)
+			s.Close(out)
 			p.call(b, call.id, out)
 		case kind == "text", kind == "redacted_thinking":
 		default:
@@ -41,13 +42,13 @@ func (p *Parser) theirs(l *messageLine, out *agent.Batch) (known bool) {
 	return known
 }
 
-func (p *Parser) speechOf(call *tool) *speech {
+func (p *Parser) speechOf(call *tool) *speech.Speech {
 	if p.theirSay == nil {
-		p.theirSay = map[string]*speech{}
+		p.theirSay = map[string]*speech.Speech{}
 	}
 	s := p.theirSay[call.id]
 	if s == nil {
-		s = &speech{parent: call.id}
+		s = &speech.Speech{Parent: call.id}
 		p.theirSay[call.id] = s
 	}
 	return s

@@ -1,4 +1,4 @@
-package claudecode
+package speech
 
 import (
 	"bytes"
@@ -8,19 +8,20 @@ import (
 	"github.com/agenthost/agenthost/actors/event"
 )
 
-// kind is the kind of a content block.
-type kind uint8
+// Kind is the kind of a content block.
+type Kind uint8
 
+// Kinds of blocks. Other is any that is not said.
 const (
-	other kind = iota
-	text
-	thinking
+	Other Kind = iota
+	Text
+	Thinking
 )
 
-// speech tells what the model says and thinks, once, from streamed blocks and from
-// the consolidated ones that repeat them.
-type speech struct {
-	parent  string   // the call of the subagent that speaks; "" for the turn's agent
+// Speech tells what the model says and thinks, once, from streamed blocks and from
+// the consolidated ones that repeat them. The zero value is ready.
+type Speech struct {
+	Parent  string   // the call of the subagent that speaks; "" for the turn's agent
 	message string   // id of the message that is being said
 	blocks  []*block // its streamed blocks, in order
 	run     *run     // the open item
@@ -29,7 +30,7 @@ type speech struct {
 
 // block is one streamed content block: a stretch of a run.
 type block struct {
-	kind     kind
+	kind     Kind
 	run      *run
 	from, to int
 	repeated bool // its consolidated form has come
@@ -37,24 +38,24 @@ type block struct {
 
 // run is an item that is being said.
 type run struct {
-	kind kind
+	kind Kind
 	key  string
 	said []byte
 }
 
-// begin turns to another message.
-func (s *speech) begin(message string, out *agent.Batch) {
-	s.close(out)
+// Begin turns to another message.
+func (s *Speech) Begin(message string, out *agent.Batch) {
+	s.Close(out)
 	s.message, s.blocks = message, nil
 }
 
-// start opens a streamed block. A text block continues the text before it.
-func (s *speech) start(k kind, out *agent.Batch) {
-	if s.run != nil && (k != text || s.run.kind != text) {
-		s.close(out)
+// Start opens a streamed block. A text block continues the text before it.
+func (s *Speech) Start(k Kind, out *agent.Batch) {
+	if s.run != nil && (k != Text || s.run.kind != Text) {
+		s.Close(out)
 	}
 	b := &block{kind: k}
-	if k != other {
+	if k != Other {
 		b.run = s.open(k)
 		b.from = len(b.run.said)
 		b.to = b.from
@@ -62,25 +63,25 @@ func (s *speech) start(k kind, out *agent.Batch) {
 	s.blocks = append(s.blocks, b)
 }
 
-// piece is a delta of the newest block.
-func (s *speech) piece(k kind, p string, out *agent.Batch) {
+// Piece is a delta of the newest block.
+func (s *Speech) Piece(k Kind, p string, out *agent.Batch) {
 	var b *block
 	if n := len(s.blocks); n > 0 {
 		b = s.blocks[n-1]
 	}
 	if b == nil || b.kind != k || b.repeated || b.run != s.run {
-		s.start(k, out)
+		s.Start(k, out)
 		b = s.blocks[len(s.blocks)-1]
 	}
 	s.say(b.run, p, out)
 	b.to = len(b.run.said)
 }
 
-// whole is a consolidated block of message. What was streamed of it is not said
+// Whole is a consolidated block of message. What was streamed of it is not said
 // again.
-func (s *speech) whole(message string, k kind, p string, out *agent.Batch) {
+func (s *Speech) Whole(message string, k Kind, p string, out *agent.Batch) {
 	if message != s.message {
-		s.begin(message, out)
+		s.Begin(message, out)
 	}
 	for _, b := range s.blocks {
 		if b.kind != k || b.repeated {
@@ -92,8 +93,8 @@ func (s *speech) whole(message string, k kind, p string, out *agent.Batch) {
 		if !prefix || len(rest) == 0 {
 			// Said already. If the two contradict, what was streamed stands: it has
 			// reached its readers.
-			if k == thinking {
-				s.close(out)
+			if k == Thinking {
+				s.Close(out)
 			}
 			return
 		}
@@ -104,52 +105,52 @@ func (s *speech) whole(message string, k kind, p string, out *agent.Batch) {
 		return
 	}
 	if s.run != nil && s.run.kind != k {
-		s.close(out)
+		s.Close(out)
 	}
 	s.say(s.open(k), p, out)
-	if k == thinking {
-		s.close(out)
+	if k == Thinking {
+		s.Close(out)
 	}
 }
 
 // open gives the open item of a kind, a new one if need be.
-func (s *speech) open(k kind) *run {
+func (s *Speech) open(k Kind) *run {
 	if s.run == nil || s.run.kind != k {
 		s.runs++
 		word := "text"
-		if k == thinking {
+		if k == Thinking {
 			word = "thinking"
 		}
 		s.run = &run{kind: k, key: fmt.Sprintf("%s/%s/%d", s.message, word, s.runs)}
-		if s.parent != "" {
-			s.run.key = s.parent + "/" + s.run.key
+		if s.Parent != "" {
+			s.run.key = s.Parent + "/" + s.run.key
 		}
 	}
 	return s.run
 }
 
-func (s *speech) say(r *run, p string, out *agent.Batch) {
+func (s *Speech) say(r *run, p string, out *agent.Batch) {
 	if p == "" {
 		return
 	}
 	kind := agent.FactText
-	if r.kind == thinking {
+	if r.kind == Thinking {
 		kind = agent.FactReasoning
 	}
 	r.said = append(r.said, p...)
-	out.Add(agent.Fact{Kind: kind, Key: r.key, Parent: s.parent, Text: p})
+	out.Add(agent.Fact{Kind: kind, Key: r.key, Parent: s.Parent, Text: p})
 }
 
-// close ends the open item. One that said nothing never was one.
-func (s *speech) close(out *agent.Batch) {
+// Close ends the open item. One that said nothing never was one.
+func (s *Speech) Close(out *agent.Batch) {
 	r := s.run
 	s.run = nil
 	if r == nil || len(r.said) == 0 {
 		return
 	}
 	typ := event.Message
-	if r.kind == thinking {
+	if r.kind == Thinking {
 		typ = event.Reasoning
 	}
-	out.Add(agent.Fact{Kind: agent.FactDone, Key: r.key, Parent: s.parent, Item: &event.Item{Type: typ, Text: string(r.said)}})
+	out.Add(agent.Fact{Kind: agent.FactDone, Key: r.key, Parent: s.Parent, Item: &event.Item{Type: typ, Text: string(r.said)}})
 }

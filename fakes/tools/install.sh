@@ -5,7 +5,8 @@
 #
 #   fakes/tools/install.sh [clis] [sdk-js] [sdk-py] [sdk-go] [lint] | all
 #
-# clis    bin/codex, bin/claude: the native programs out of the npm packages
+# clis    bin/codex, bin/claude: the native programs out of the npm packages;
+#         bin/qwen: the command of its npm package, which needs node to run
 # sdk-js  sdk-js/newest: the official JavaScript SDK; sdk-js/agents: with the
 #         Agents SDK
 # sdk-py  py-VERSION: a virtual environment a version of the official Python SDK;
@@ -77,6 +78,18 @@ clis() {
 	echo "$want" >"$dir/.installed"
 }
 
+# A folder of its own: a new version of one CLI does not take the others away from
+# tests that are using them.
+qwen() {
+	dir=$tools/qwen
+	want=$(sum "$here/qwen/package.json" "$here/qwen/package-lock.json")
+	installed "$dir" "$want" && [ -x "$tools/bin/qwen" ] && return 0
+	npm_ci "$here/qwen" "$dir"
+	mkdir -p "$tools/bin"
+	link_native qwen "$dir/node_modules/.bin/qwen"
+	echo "$want" >"$dir/.installed"
+}
+
 sdk_js() {
 	for from in "$here"/sdk-js/*/; do
 		from=${from%/}
@@ -133,6 +146,7 @@ for stage in "$@"; do
 done
 # One at a time: two runs would take each other's files away.
 mkdir -p "$tools"
+tools=$(CDPATH='' cd -P -- "$tools" && pwd) # links outlive a work tree that shares it
 if command -v flock >/dev/null 2>&1; then
 	exec 9>"$tools/.lock"
 	flock 9
@@ -140,7 +154,10 @@ fi
 for stage in "$@"; do
 	start=$(date +%s)
 	case $stage in
-	clis) clis ;;
+	clis)
+		clis
+		qwen
+		;;
 	sdk-js) sdk_js ;;
 	sdk-py) sdk_py ;;
 	sdk-go) sdk_go ;;

@@ -1,0 +1,31 @@
+// Package qwen runs the Qwen Code CLI with the exec driver: one `qwen
+// --output-format stream-json` a turn. Its facts were taken from version 0.24.4
+// (Pinned).
+//
+// What to know:
+//
+//   - What has no flag goes into a settings file of the turn's own directory, which
+//     QWEN_CODE_SYSTEM_SETTINGS_PATH names: the CLI fills ${NAME} in it from its
+//     environment (not so in --mcp-config), and no file of the workspace overrides it.
+//     The machine-wide settings file, which it stands in for, is not read.
+//   - The CLI has no sandbox that works everywhere. read_only offers reading tools
+//     only; workspace_write accepts edits and allows the shell, which nothing confines
+//     to the workspace: Capabilities.Confined is false. Tools of the agent's MCP
+//     servers are trusted with each: nobody is there to be asked.
+//   - QWEN_CODE_NO_RELAUNCH saves one of the three processes that the command starts.
+//     The remaining wrapper ends on a signal before the agent does, so it is the
+//     group that is signalled and the end of the pipe that counts.
+//   - A conversation is found again in the directory that it began in only.
+//   - The result line is a tentative verdict. Exit 53 and 55, the CLI's own caps, come
+//     without one.
+//   - The text of an API error is streamed as if the model had said it. It is a notice
+//     and the failure's message, no answer.
+//   - On 5xx the CLI retries silently for a minute or more; no setting shortens that.
+//     maxRetries 0 takes away the longer pauses of a minute each that follow a 429.
+//   - Left alone, the CLI asks the model once more after each answer, to extract
+//     memories, and counts that as usage of the turn. It is switched off.
+//   - Usage is that of the process, so of the turn.
+//   - A prompt that begins with "/" and a known word is a command of the CLI, and
+//     @PATH in a prompt reads a file: the CLI has no way to switch either off.
+//   - Its tool shells inherit the whole environment, the provider key included.
+package qwen

@@ -1,12 +1,11 @@
 package codex
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 
 	"github.com/agenthost/agenthost/actors/agent"
 	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/adapters/internal/briefing"
 )
 
 // memory is what travels from a session's turn to its next one.
@@ -34,21 +33,12 @@ func remember(r *agent.Request) (m memory, ok bool) {
 	return m, true
 }
 
-// identify names instructions without keeping them.
-func identify(instructions string) string {
-	sum := sha256.Sum256([]byte(instructions))
-	return hex.EncodeToString(sum[:8])
-}
-
 // prompt is what Codex is asked: the caller's words, behind instructions that the
 // resumed thread does not know yet.
 func prompt(r *agent.Request) string {
 	m, ok := remember(r)
-	if !ok || m.Instructions == "" || m.Instructions == identify(r.Instructions) {
+	if !ok || m.Instructions == "" || m.Instructions == briefing.Identify(r.Instructions) {
 		return r.Prompt
 	}
-	if r.Instructions == "" {
-		return "The developer's earlier instructions no longer apply.\n\n" + r.Prompt
-	}
-	return "The developer's instructions have changed. From now on these apply instead of the earlier ones:\n\n" + r.Instructions + "\n\nThe user's message:\n\n" + r.Prompt
+	return briefing.Renew(r.Instructions, r.Prompt)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/agenthost/agenthost/actors/agent"
 	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/adapters/internal/briefing"
 	"github.com/agenthost/agenthost/adapters/internal/jsonl"
 	"github.com/agenthost/agenthost/adapters/internal/plan"
 	"github.com/agenthost/agenthost/adapters/internal/reason"
@@ -40,7 +41,7 @@ var _ agent.Parser = (*Parser)(nil)
 func NewParser(r *agent.Request, name string) *Parser {
 	p := &Parser{name: name, cwd: r.Workspace, native: r.Native, open: map[string]*progress{}}
 	p.memory, _ = remember(r)
-	p.memory.Instructions = identify(r.Instructions)
+	p.memory.Instructions = briefing.Identify(r.Instructions)
 	return p
 }
 

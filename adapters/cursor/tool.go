@@ -10,6 +10,7 @@ import (
 	"github.com/agenthost/agenthost/actors/agent"
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/adapters/internal/jsonl"
+	"github.com/agenthost/agenthost/adapters/internal/plan"
 )
 
 // call is what all tools have in common.
@@ -29,10 +30,13 @@ func (p *Parser) tool(raw []byte, out *agent.Batch) {
 	}
 	ends := string(p.line.Subtype) == "completed"
 	key := p.callKey(ends)
-	it := p.item(name, c)
 	p.close(out)
 	p.think(out)
 	p.said = "" // the next passage may say the same
+	if strings.HasSuffix(strings.ToLower(name), "todos") && p.todo(c.Args, out) {
+		return
+	}
+	it := p.item(name, c)
 	if !ends {
 		out.Add(agent.Fact{Kind: agent.FactStart, Key: key, Item: it})
 		return
@@ -88,6 +92,7 @@ func (p *Parser) item(name string, c *call) *event.Item {
 		Path    jsonl.Str `json:"path"`
 		Server  jsonl.Str `json:"providerIdentifier"`
 		Tool    jsonl.Str `json:"toolName"`
+		Term    jsonl.Str `json:"searchTerm"`
 	}
 	jsonl.Decode(c.Args, &args)
 	change := func(kind string) *event.Item {
@@ -100,6 +105,10 @@ func (p *Parser) item(name string, c *call) *event.Item {
 		return change("update")
 	case name == "delete" && args.Path != "":
 		return change("delete")
+	case name == "webSearch" && args.Term != "":
+		return &event.Item{Type: event.WebSearch, Query: string(args.Term)}
+	case name == "task":
+		name = "subagent"
 	}
 	it := &event.Item{Type: event.ToolCall, Server: p.name, Tool: name, Arguments: jsonl.Args(c.Args)}
 	if name == "mcp" && args.Tool != "" {
@@ -109,6 +118,29 @@ func (p *Parser) item(name string, c *call) *event.Item {
 		}
 	}
 	return it
+}
+
+// todo takes the agent's list, which is told as its plan. The end of the call repeats
+// it, or leaves it out.
+func (p *Parser) todo(args json.RawMessage, out *agent.Batch) bool {
+	var l struct {
+		Todos []struct {
+			Content jsonl.Str `json:"content"`
+			Status  jsonl.Str `json:"status"`
+		} `json:"todos"`
+	}
+	if !jsonl.Decode(args, &l) {
+		return false
+	}
+	if string(p.line.Subtype) == "completed" {
+		return true
+	}
+	steps := make([]plan.Step, len(l.Todos))
+	for i, t := range l.Todos {
+		steps[i] = plan.Step{Text: string(t.Content), Done: strings.HasSuffix(strings.ToLower(string(t.Status)), "completed")}
+	}
+	p.plan.Update(steps, out)
+	return true
 }
 
 // outcome reads a result: one key that says how it went, and what came of it.

@@ -116,8 +116,7 @@ func (p *parser) Close(exit agent.Exit, out *agent.Batch) {
 		if reason.Code(said, "") == "" {
 			return // the turn tells exit status and stderr as they are
 		}
-		f = failure(said, event.CLICrashed)
-		f.Message += fmt.Sprintf(" (exit status %d)", exit.Code)
+		f = failure(fmt.Sprintf("%s (exit status %d)", said, exit.Code), event.CLICrashed)
 	}
 	p.verdict = true
 	out.Add(agent.Fact{Kind: agent.FactVerdict, Verdict: &agent.Verdict{Final: true, Outcome: event.Failed, Failure: f}})

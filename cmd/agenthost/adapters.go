@@ -11,6 +11,8 @@ import (
 	"github.com/agenthost/agenthost/adapters/claudecode"
 	"github.com/agenthost/agenthost/adapters/codex"
 	"github.com/agenthost/agenthost/adapters/command"
+	"github.com/agenthost/agenthost/adapters/cursor"
+	"github.com/agenthost/agenthost/adapters/qwen"
 	"github.com/agenthost/agenthost/cmd/config"
 )
 
@@ -30,6 +32,18 @@ var builtIn = []builtInAdapter{
 		tokens:   []string{"ANTHROPIC_AUTH_TOKEN"},
 		signedIn: []string{"CLAUDE_CONFIG_DIR", ".claude", ".credentials.json"}, signIn: "run: claude, then /login",
 	},
+	{
+		adapter: &qwen.Adapter{}, pinned: qwen.Pinned,
+		install: []string{"npm", "install", "-g", "@qwen-code/qwen-code@" + qwen.Pinned},
+		keys:    []string{"OPENAI_API_KEY"}, urls: []string{"OPENAI_BASE_URL"},
+		passed:   []string{"OPENAI_MODEL"},
+		signedIn: []string{"QWEN_HOME", ".qwen", "oauth_creds.json"}, signIn: "run: qwen, then /auth",
+	},
+	{
+		adapter: &cursor.Adapter{}, pinned: cursor.Documented,
+		byHand:   "install the Cursor CLI with its vendor's installer",
+		signedIn: []string{"CURSOR_CONFIG_DIR", ".cursor", "cli-config.json"}, signIn: "run: cursor-agent login",
+	},
 }
 
 // builtInAdapter is an adapter with what a person needs to know about its CLI.
@@ -37,6 +51,7 @@ type builtInAdapter struct {
 	adapter agent.Adapter
 	pinned  string   // version that its facts were taken from
 	install []string // command that installs it
+	byHand  string   // what to do where no command does
 	// keys and urls are the CLI's own variables, the last fallback of its provider;
 	// passed are further ones that it may see.
 	// tokens are those among them that let in like a key.
@@ -111,7 +126,11 @@ func runtimeConfig(a agent.Adapter, r *config.Runtime, local bool) actors.Runtim
 		urls, keys = b.urls, b.keys
 		passed = append(append([]string{}, passed...), b.passed...)
 	}
-	llm.BaseURL = provided(r.LLM.BaseURLEnv, config.DefaultBaseURLEnv, urls)
+	// A CLI that knows one provider only is not told of the host's; one that was named
+	// for it alone, it refuses itself.
+	if a.Capabilities().BaseURL || r.LLM.BaseURLEnv != config.DefaultBaseURLEnv {
+		llm.BaseURL = provided(r.LLM.BaseURLEnv, config.DefaultBaseURLEnv, urls)
+	}
 	llm.APIKey = provided(r.LLM.APIKeyEnv, config.DefaultAPIKeyEnv, keys)
 	out := actors.RuntimeConfig{
 		Adapter: a, Binary: r.Binary, Home: actors.HomePrivate, Permissions: spec.Permissions(r.Permissions),

@@ -86,6 +86,10 @@ func (d *doctor) marked(what, mark string, facts ...string) {
 
 // agent reports one CLI; true when it can be used.
 func (d *doctor) agent(r actors.Runtime) bool {
+	if !r.Installed && r.Capabilities.Experimental {
+		d.marked(r.Name, "--", fmt.Sprintf("experimental; %q is not installed", r.Binary))
+		return false
+	}
 	if !r.Installed {
 		d.line(r.Name, false, fmt.Sprintf("%q is not in %s or PATH", r.Binary, d.cfg.ToolsDir))
 		d.fix(fix(r.Name, r.Binary))
@@ -97,6 +101,9 @@ func (d *doctor) agent(r actors.Runtime) bool {
 		tested = "tested with " + b.pinned
 		if !strings.Contains(r.Version, b.pinned) {
 			tested += ", this one is another"
+		}
+		if r.Capabilities.Experimental {
+			tested = "experimental: made after the documentation of " + b.pinned
 		}
 	}
 	credential := credentialOf(d.cfg, r)
@@ -201,7 +208,7 @@ func (d *doctor) fix(line string) { say(d.out, "%-14s     fix: %s", "", line) }
 // fix is the line that makes an adapter's CLI available.
 func fix(name, binary string) string {
 	if b := own(name); b != nil {
-		return strings.Join(b.install, " ")
+		return or(strings.Join(b.install, " "), b.byHand)
 	}
 	return fmt.Sprintf("install %s, or write its absolute path as the first element of agents.%s.command", binary, name)
 }

@@ -172,7 +172,7 @@ func serverConfig(cfg *config.Config, log *slog.Logger, host *actors.Host) serve
 	}
 	for _, r := range host.Runtimes(context.Background()) {
 		out.Adapters = append(out.Adapters, responses.Adapter{Name: r.Name, Aliases: r.Aliases, Images: r.Capabilities.Images})
-		if b := own(r.Name); b != nil {
+		if b := own(r.Name); b != nil && b.install != nil {
 			out.Install[r.Name] = [][]string{b.install}
 		}
 	}
@@ -182,9 +182,11 @@ func serverConfig(cfg *config.Config, log *slog.Logger, host *actors.Host) serve
 // announce logs what a person wants to see at a start.
 func announce(log *slog.Logger, cfg *config.Config, host *actors.Host, ln net.Listener) {
 	for _, r := range host.Runtimes(context.Background()) {
-		if r.Installed {
+		switch {
+		case r.Installed:
 			log.Info("agent", "adapter", r.Name, "path", r.Path, "version", r.Version, "driver", r.Driver, "home", string(r.Home), "permissions", string(r.Permissions), "default", r.Default)
-		} else {
+		case r.Capabilities.Experimental: // nobody expects it
+		default:
 			log.Warn("agent is not installed", "adapter", r.Name, "binary", r.Binary, "fix", fix(r.Name, r.Binary))
 		}
 	}

@@ -194,10 +194,14 @@ func (l *loader) checkRuntimes() {
 // checkProvider warns of variables of the configuration's own that are not there:
 // nothing is taken in their place.
 func (l *loader) checkProvider(name string, r *Runtime) {
-	for _, v := range []struct{ key, name, usual string }{
-		{"base_url_env", r.LLM.BaseURLEnv, DefaultBaseURLEnv}, {"api_key_env", r.LLM.APIKeyEnv, DefaultAPIKeyEnv},
+	own := LLM{BaseURLEnv: DefaultBaseURLEnv, APIKeyEnv: DefaultAPIKeyEnv}
+	if d := Default(l.src.Home, l.src.Root).Agents.Runtimes[name]; d != nil {
+		own = d.LLM
+	}
+	for _, v := range []struct{ key, name, own, usual string }{
+		{"base_url_env", r.LLM.BaseURLEnv, own.BaseURLEnv, DefaultBaseURLEnv}, {"api_key_env", r.LLM.APIKeyEnv, own.APIKeyEnv, DefaultAPIKeyEnv},
 	} {
-		if v.name != "" && v.name != v.usual && variableName.MatchString(v.name) && l.env[v.name] == "" {
+		if v.name != "" && v.name != v.usual && v.name != v.own && variableName.MatchString(v.name) && l.env[v.name] == "" {
 			shown := v.name
 			if shown != strings.ToUpper(shown) {
 				shown = "" // it may be the key itself
@@ -296,11 +300,17 @@ func (l *loader) checkUnbuilt() {
 		if r.Driver == "persistent" {
 			unbuilt(key+".driver", r.Driver, "use auto or exec")
 		}
-		if r.Permissions == "ask" && (r.Adapter == "codex" || r.Adapter == "" && name == "codex") {
+		if r.LLM.WireAPI == "chat" && name == "codex" {
+			l.fault(key+".llm.wire_api", r.LLM.WireAPI, "is no wire that Codex speaks", "use responses")
+		}
+		if r.Permissions == "ask" && cannotAsk(name) {
 			unbuilt(key+".permissions", r.Permissions, "use read_only, workspace_write or full_access; claude-code can ask")
 		}
 	}
 }
+
+// cannotAsk says that a built-in adapter has no way to ask for permission.
+func cannotAsk(name string) bool { return name != "claude-code" && contains(BuiltIn, name) }
 
 // absolute reports whether an agent can work in path.
 func absolute(path string) bool {

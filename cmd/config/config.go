@@ -158,7 +158,7 @@ type Runtime struct {
 type LLM struct {
 	BaseURLEnv string `yaml:"base_url_env" secret:"true" help:"variable that holds the provider's URL"`
 	APIKeyEnv  string `yaml:"api_key_env" secret:"true" help:"variable that holds the provider's key"`
-	WireAPI    string `yaml:"wire_api" enum:"responses" help:"wire of the provider"`
+	WireAPI    string `yaml:"wire_api" enum:"responses,chat" help:"wire of the provider"`
 }
 
 // Output says what a declarative adapter's CLI prints.
@@ -269,7 +269,7 @@ const (
 )
 
 // BuiltIn are the adapters that need no declaration.
-var BuiltIn = []string{"claude-code", "codex"}
+var BuiltIn = []string{"claude-code", "codex", "cursor", "qwen-code"}
 
 // Default is what holds when nothing is set. home is the user's directory, root
 // says that the host runs as uid 0.
@@ -278,7 +278,9 @@ func Default(home string, root bool) *Config {
 	if root {
 		state = "/var/lib/agenthost"
 	}
-	codex, claude := defaultRuntime("codex"), defaultRuntime("claude")
+	codex, claude, qwen, cursor := defaultRuntime("codex"), defaultRuntime("claude"), defaultRuntime("qwen"), defaultRuntime("cursor-agent")
+	qwen.LLM.WireAPI = "chat"
+	cursor.LLM.APIKeyEnv = "CURSOR_API_KEY" // its vendor's, never the key of another provider
 	return &Config{
 		Listen:   "127.0.0.1:9000",
 		StateDir: state,
@@ -315,7 +317,7 @@ func Default(home string, root bool) *Config {
 		Agents: Agents{
 			Default:   "codex",
 			CallerMCP: []string{},
-			Runtimes:  map[string]*Runtime{"codex": codex, "claude-code": claude},
+			Runtimes:  map[string]*Runtime{"codex": codex, "claude-code": claude, "qwen-code": qwen, "cursor": cursor},
 		},
 		allowCommand: true,
 	}

@@ -17,11 +17,12 @@ import (
 // cliKey is the provider key of the real CLIs; it must not be seen anywhere.
 const cliKey = "sk-scripted-7f3c9a61d2e84b50"
 
-// cliTurnLimit is for one turn of a real CLI, which takes about a second.
-const cliTurnLimit = 60 * time.Second
+// cliTurnLimit is for one turn of a real CLI, which takes seconds; only Qwen Code needs
+// more than a minute to give up on a provider that fails.
+const cliTurnLimit = 3 * time.Minute
 
 // realCLIs are the pinned programs by adapter.
-var realCLIs = map[string]string{"codex": "bin/codex", "claude-code": "bin/claude"}
+var realCLIs = map[string]string{"codex": "bin/codex", "claude-code": "bin/claude", "qwen-code": "bin/qwen"}
 
 // cliRig is a server whose agents are the real CLIs, run against a scripted model.
 type cliRig struct {

@@ -279,7 +279,7 @@ func encode(v any) string {
 }
 
 // workingDir is how the CLIs name their working directory in a prompt.
-var workingDir = regexp.MustCompile(`(?:<cwd>|[Ww]orking directory: )([^<\n]+)`)
+var workingDir = regexp.MustCompile(`(?:<cwd>|[Ww]orking directory: |working in the directory: )([^<\n]+)`)
 
 // dirOf looks for a working directory in a text of the CLI's own.
 func dirOf(text string) string {

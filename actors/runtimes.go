@@ -47,8 +47,8 @@ type runtimes struct {
 // binary is a program found on disk, with its version once asked for.
 type binary struct {
 	path    string // to spawn
-	file    string // whose time decides whether this is still true
-	mod     time.Time
+	file    string // which decides whether this is still true
+	seen    os.FileInfo
 	version string
 	asked   bool
 }
@@ -99,7 +99,7 @@ func (r *runtimes) look(rc *RuntimeConfig) (binary, error) {
 	b, ok := r.found[name]
 	r.mu.Unlock()
 	if ok {
-		if st, err := os.Stat(b.file); err == nil && st.ModTime().Equal(b.mod) {
+		if st, err := os.Stat(b.file); err == nil && unchanged(b.seen, st) {
 			return b, nil
 		}
 	}
@@ -112,7 +112,7 @@ func (r *runtimes) look(rc *RuntimeConfig) (binary, error) {
 	if err != nil {
 		return binary{}, event.Fail(event.RuntimeNotInstalled, fmt.Sprintf("the program of adapter %s cannot be read: %v", name, err))
 	}
-	b = binary{path: file, file: file, mod: st.ModTime()}
+	b = binary{path: file, file: file, seen: st}
 	if l, ok := rc.Adapter.(agent.Locator); ok {
 		b.path = l.Locate(file)
 	}
@@ -120,6 +120,12 @@ func (r *runtimes) look(rc *RuntimeConfig) (binary, error) {
 	r.found[name] = b
 	r.mu.Unlock()
 	return b, nil
+}
+
+// unchanged says that a program is the one seen before. Installers that switch a
+// directory over, and those that give every file the same time, change no time.
+func unchanged(seen, now os.FileInfo) bool {
+	return os.SameFile(seen, now) && seen.ModTime().Equal(now.ModTime()) && seen.Size() == now.Size()
 }
 
 // search looks a program up in the tools directories, their bin folders and the
@@ -150,7 +156,8 @@ func executable(p string) bool {
 
 const versionLimit = 5 * time.Second
 
-// version asks the program once per change of its file.
+// version asks the program once per change of its file. One that did not answer is
+// not asked again either, unless it was the caller who left.
 func (r *runtimes) version(ctx context.Context, rc *RuntimeConfig, environ []string) string {
 	asker, ok := rc.Adapter.(agent.Versioner)
 	if !ok {
@@ -160,14 +167,16 @@ func (r *runtimes) version(ctx context.Context, rc *RuntimeConfig, environ []str
 	if err != nil || b.asked {
 		return b.version
 	}
-	ctx, cancel := context.WithTimeout(ctx, versionLimit)
+	limited, cancel := context.WithTimeout(ctx, versionLimit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, b.path, asker.VersionArgs()...)
+	cmd := exec.CommandContext(limited, b.path, asker.VersionArgs()...)
 	cmd.Env = childEnv(environ, nil)
 	cmd.WaitDelay = time.Second
 	if out, err := cmd.Output(); err == nil {
 		line, _, _ := strings.Cut(string(out), "\n")
 		b.version = strings.TrimSpace(line)
+	} else if ctx.Err() != nil {
+		return ""
 	}
 	b.asked = true
 	r.mu.Lock()

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/agenthost/agenthost/actors/agent"
 )
 
 // allowed are the variables of the host's environment that every CLI sees.
@@ -14,7 +16,7 @@ var allowed = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TERM", "TMPDIR", "TZ",
 	"SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS",
 	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "no_proxy", "all_proxy",
-	"CODEX_HOME", "CLAUDE_CONFIG_DIR", "QWEN_HOME",
+	"CODEX_HOME", "CLAUDE_CONFIG_DIR", "QWEN_HOME", "CURSOR_CONFIG_DIR",
 }
 
 // forbidden never reach a CLI, whoever asks: they would load code into it or
@@ -64,6 +66,18 @@ func childEnv(environ, passthrough []string, more ...[]string) []string {
 		}
 	}
 	return out
+}
+
+// EnvNames are the names, sorted, of the variables that a CLI gets: those of environ
+// that it may see, with those of passthrough, and what its invocation adds.
+func EnvNames(environ, passthrough []string, inv *agent.Invocation) []string {
+	env := childEnv(environ, passthrough, inv.Env)
+	names := make([]string, len(env))
+	for i, kv := range env {
+		names[i], _, _ = strings.Cut(kv, "=")
+	}
+	slices.Sort(names)
+	return names
 }
 
 // lookup reads one variable of environ.

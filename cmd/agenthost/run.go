@@ -79,7 +79,7 @@ func (v *runVerb) prompt(in io.Reader) (text string, unread bool, err error) {
 	text = strings.Join(words, " ")
 	if read {
 		if !piped(in) {
-			return "", false, errors.New("there is nothing to ask; write it behind run, or pipe it in")
+			return "", false, errors.New("there is nothing to ask; write it on the command line, or pipe it in")
 		}
 		b, err := io.ReadAll(io.LimitReader(in, maxPrompt))
 		if err != nil {
@@ -143,23 +143,12 @@ func (v *runVerb) local(ctx context.Context, c *console, prompt string, interrup
 	if v.given()["log.level"] != "" {
 		log = logger(c, cfg.Log)
 	}
-	state, err := runDir(cfg.StateDir, runtimes)
+	host, stop, err := throwaway(ctx, cfg, log, runtimes)
 	if err != nil {
 		return exit(exitFailed, err)
-	}
-	defer func() { _ = os.RemoveAll(state) }()
-	opts := options(cfg, log, state, runtimes)
-	host, err := actors.New(opts...)
-	if err != nil {
-		return exit(exitFailed, err)
-	}
-	if err := host.Start(ctx); err != nil {
-		return exit(exitFailed, errors.Join(err, host.Stop(ctx)))
 	}
 	defer func() {
-		now, cancel := context.WithCancel(context.Background())
-		cancel()
-		if stopErr := host.Stop(now); err == nil && stopErr != nil {
+		if stopErr := stop(); err == nil && stopErr != nil {
 			err = exit(exitFailed, stopErr)
 		}
 	}()
@@ -173,6 +162,30 @@ func (v *runVerb) local(ctx context.Context, c *console, prompt string, interrup
 		return exit(exitFailed, err)
 	}
 	return verdict(end.Outcome, end.Failure)
+}
+
+// throwaway starts a host that leaves nothing behind. stop ends it with everything
+// that it runs.
+func throwaway(ctx context.Context, cfg *config.Config, log *slog.Logger, runtimes []actors.RuntimeConfig) (host *actors.Host, stop func() error, err error) {
+	state, err := runDir(cfg.StateDir, runtimes)
+	if err != nil {
+		return nil, nil, err
+	}
+	gone := func() { _ = os.RemoveAll(state) }
+	if host, err = actors.New(options(cfg, log, state, runtimes)...); err != nil {
+		gone()
+		return nil, nil, err
+	}
+	stop = func() error {
+		defer gone()
+		now, cancel := context.WithCancel(context.Background())
+		cancel()
+		return host.Stop(now)
+	}
+	if err := host.Start(ctx); err != nil {
+		return nil, nil, errors.Join(err, stop())
+	}
+	return host, stop, nil
 }
 
 // runDir makes the state directory of one run. Private homes are those of the

@@ -40,7 +40,7 @@ func silent(line []byte) bool {
 // not there to be recorded.
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	adaptertest.Run(t, &cursor.Adapter{}, adaptertest.Cases{Dir: "testdata/documented", Silent: silent})
+	adaptertest.Run(t, &cursor.Adapter{}, adaptertest.Cases{Dir: "testdata/documented", Silent: silent, Facts: "cursor"})
 }
 
 func TestTroubleCases(t *testing.T) {

@@ -35,7 +35,7 @@ func (*Adapter) Binary() string { return "qwen" }
 // Capabilities says what the exec driver can do.
 func (*Adapter) Capabilities() agent.Capabilities {
 	return agent.Capabilities{
-		Resume: true, TextDeltas: true, MCP: true, Instructions: true, BaseURL: true, MaxTurns: true, Schema: true, Reasoning: true, Functions: true,
+		Resume: true, TextDeltas: true, MCP: true, Instructions: true, BaseURL: true, MaxTurns: true, Schema: true, Reasoning: true, Functions: true, Usage: true,
 		Permissions: []spec.Permissions{spec.ReadOnly, spec.WorkspaceWrite, spec.FullAccess},
 	}
 }

@@ -38,7 +38,7 @@ func silent(line []byte) bool {
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	adaptertest.Run(t, &qwen.Adapter{}, adaptertest.Cases{Dir: "testdata/recorded", Silent: silent})
+	adaptertest.Run(t, &qwen.Adapter{}, adaptertest.Cases{Dir: "testdata/recorded", Silent: silent, Facts: "qwen-code"})
 }
 
 func FuzzFeed(f *testing.F) { adaptertest.FuzzFeed(f, &qwen.Adapter{}, "testdata/recorded") }

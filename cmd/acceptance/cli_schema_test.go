@@ -17,8 +17,8 @@ func TestRealCLIAnswersToASchema(t *testing.T) {
 	}
 	eachCLI(t, func(t *testing.T, r *cliRig, adapter string) {
 		answer := func(json string) string { return "[[say: " + json + "]]" }
-		if adapter == "claude-code" { // it gives the model a tool to answer with
-			answer = func(json string) string { return "[[call: StructuredOutput " + json + "]]" }
+		if tool := map[string]string{"claude-code": "StructuredOutput", "qwen-code": "structured_output"}[adapter]; tool != "" { // the model answers with it
+			answer = func(json string) string { return "[[call: " + tool + " " + json + "]]" }
 		}
 		judge := func(wire, text string, since int) {
 			t.Helper()

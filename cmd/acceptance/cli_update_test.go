@@ -37,9 +37,10 @@ func askedWith(t *testing.T, what, body string, has, hasNot []string) {
 // in the CLI's own resumed conversation, on either wire and over a restart.
 func TestRealCLIUpdateTakesEffect(t *testing.T) {
 	t.Parallel()
-	models := map[string][2]string{"codex": {"gpt-5.1", "gpt-5.2"}, "claude-code": {"claude-sonnet-4-5", "claude-opus-4-5"}}
+	models := map[string][2]string{"codex": {"gpt-5.1", "gpt-5.2"}, "claude-code": {"claude-sonnet-4-5", "claude-opus-4-5"}, "qwen-code": {"gpt-5.1", "gpt-5.2"}}
 	efforts := map[string][2]string{
 		"codex": {`"effort":"low"`, `"effort":"high"`}, "claude-code": {"", ""}, // on the command line only
+		"qwen-code": {`"reasoning_effort":"low"`, `"reasoning_effort":"high"`},
 	}
 	eachCLI(t, func(t *testing.T, r *cliRig, adapter string) {
 		model, effort := models[adapter], efforts[adapter]

@@ -144,3 +144,31 @@ func TestInstructionsGoBeforeThePrompt(t *testing.T) {
 		t.Errorf("no instructions: %q", in)
 	}
 }
+
+// What the documented lines hold reaches the caller. The program that prints them was
+// not there, so none of it is called verified.
+func TestDocumentedWork(t *testing.T) {
+	t.Parallel()
+	a := &cursor.Adapter{}
+	read := func(name string) *adaptertest.Reading {
+		tr, err := adaptertest.Load("testdata/documented/" + name + ".jsonl")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return adaptertest.Read(a.NewParser(adaptertest.Request(a)), tr)
+	}
+	tools, thought := read("tools"), read("thinking")
+	for feature, there := range map[string]bool{
+		"text":         slices.Equal(tools.Texts(), []string{"Done."}),
+		"deltas":       slices.Equal(read("first_turn").Texts(), []string{"Hello there."}),
+		"reasoning":    len(thought.Find(event.Reasoning)) == 1 && thought.Verdict.Usage.Total() == 155,
+		"commands":     len(tools.Find(event.Command)) == 2,
+		"file_changes": len(tools.Find(event.FileChange)) == 3,
+		"cancel":       len(read("cut").Texts()) == 1, // the engine's signals need nothing of the adapter
+	} {
+		if !there {
+			t.Errorf("%s: items %v", feature, tools.Items)
+		}
+		adaptertest.Record(t, cursor.Name, feature, agent.PassedThrough, "")
+	}
+}

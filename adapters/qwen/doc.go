@@ -8,6 +8,9 @@
 //     QWEN_CODE_SYSTEM_SETTINGS_PATH names: the CLI fills ${NAME} in it from its
 //     environment (not so in --mcp-config), and no file of the workspace overrides it.
 //     The machine-wide settings file, which it stands in for, is not read.
+//   - The CLI keeps a project's .qwen/settings.json in its newest form by itself: one
+//     without a version gets it, one that it cannot read is put aside as
+//     settings.json.corrupted and begun anew. Nothing of the adapter is in that file.
 //   - The CLI has no sandbox that works everywhere. read_only offers reading tools
 //     only; workspace_write accepts edits and allows the shell, which nothing confines
 //     to the workspace: Capabilities.Confined is false. Tools of the agent's MCP
@@ -20,6 +23,8 @@
 //     without one.
 //   - The text of an API error is streamed as if the model had said it. It is a notice
 //     and the failure's message, no answer.
+//   - Subagents are told as the call that set them to work; multi_agent.enabled false
+//     takes the tool away.
 //   - On 5xx the CLI retries silently for a minute or more; no setting shortens that.
 //     maxRetries 0 takes away the longer pauses of a minute each that follow a 429.
 //   - Left alone, the CLI asks the model once more after each answer, to extract

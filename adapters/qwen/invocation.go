@@ -79,6 +79,9 @@ func build(r *agent.Request) (*agent.Invocation, error) {
 		inv.Files = append(inv.Files, agent.File{Name: schemaFile, Data: r.Text.Schema})
 		args = append(args, "--json-schema", "@"+filepath.Join(r.Dir, schemaFile))
 	}
+	if r.MultiAgent.Disabled {
+		args = append(args, "--exclude-tools", "agent")
+	}
 	args = append(args, permissions(r.Permissions)...)
 	inv.Args = append(args, r.ExtraArgs...)
 	environment(r, inv)

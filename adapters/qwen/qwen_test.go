@@ -66,7 +66,7 @@ func TestCommandLine(t *testing.T) {
 	r.Text = spec.TextFormat{Type: "json_schema", Schema: json.RawMessage(`{"type":"object"}`)}
 	r.MCP = map[string]spec.MCPServer{
 		"docs": {URL: "https://mcp.example.com/$path", Headers: map[string]string{"Authorization": "Bearer tok-1"}},
-		"echo": {Command: "echo-server", Args: []string{"-v"}, Env: map[string]string{"TOKEN": "tok-2"}},
+		"echo": {Command: "echo-server", Args: []string{"-v"}, Env: map[string]string{"TOKEN": "tok-2"}, Allowed: []string{"say"}},
 	}
 	r.Host = &agent.HostServer{Name: "agenthost", URL: "http://127.0.0.1:1/mcp", TokenEnv: "AGENT_HOST_TOKEN", Token: "tok-3", Timeout: time.Minute}
 	r.ExtraArgs = []string{"--bare"}
@@ -105,7 +105,7 @@ func TestCommandLine(t *testing.T) {
 	}
 	for got, want := range map[string]string{
 		fmt.Sprint(docs["headers"]): "map[Authorization:${AGENT_MCP_SECRET_1}]",
-		fmt.Sprint(echo):            "map[alwaysLoadTools:true args:[-v] command:echo-server env:map[TOKEN:${AGENT_MCP_SECRET_2}] trust:true]",
+		fmt.Sprint(echo):            "map[alwaysLoadTools:true args:[-v] command:echo-server env:map[TOKEN:${AGENT_MCP_SECRET_2}] includeTools:[say] trust:true]",
 		fmt.Sprint(host):            "map[alwaysLoadTools:true headers:map[Authorization:Bearer ${AGENT_HOST_TOKEN}] httpUrl:http://127.0.0.1:1/mcp timeout:60000 trust:true]",
 	} {
 		if got != want {
@@ -129,6 +129,15 @@ func TestPermissionFlags(t *testing.T) {
 		if got := strings.Join(invoke(t, r).Args, " "); !strings.HasSuffix(got, " --include-partial-messages "+want) {
 			t.Errorf("%s: %s, want %s", p, got, want)
 		}
+	}
+}
+
+func TestSubagentsCanBeSwitchedOff(t *testing.T) {
+	t.Parallel()
+	r := adaptertest.Request(&qwen.Adapter{})
+	r.MultiAgent.Disabled = true
+	if got := strings.Join(invoke(t, r).Args, " "); !strings.Contains(got, " --exclude-tools agent --") {
+		t.Errorf("arguments %s", got)
 	}
 }
 

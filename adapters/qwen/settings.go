@@ -48,6 +48,7 @@ type server struct {
 	TimeoutMS int64             `json:"timeout,omitempty"`
 	Trust     bool              `json:"trust"`
 	Always    bool              `json:"alwaysLoadTools"`
+	Include   []string          `json:"includeTools,omitzero"` // nil is all
 }
 
 // settings writes the turn's settings file. Header and environment values stay out
@@ -83,13 +84,13 @@ func settings(r *agent.Request, inv *agent.Invocation) error {
 	for _, name := range argv.Sorted(r.MCP) {
 		switch s := r.MCP[name]; {
 		case s.URL != "":
-			f.Servers[name] = server{URL: plain(s.URL), Headers: byName(s.Headers), Trust: true, Always: true}
+			f.Servers[name] = server{URL: plain(s.URL), Headers: byName(s.Headers), Trust: true, Always: true, Include: s.Allowed}
 		case s.Command != "":
 			args := make([]string, len(s.Args))
 			for i, a := range s.Args {
 				args[i] = plain(a)
 			}
-			f.Servers[name] = server{Command: plain(s.Command), Args: args, Env: byName(s.Env), Trust: true, Always: true}
+			f.Servers[name] = server{Command: plain(s.Command), Args: args, Env: byName(s.Env), Trust: true, Always: true, Include: s.Allowed}
 		default:
 			return event.FailParam(event.InvalidRequest, "mcp_servers."+name, "an MCP server needs a url or a command")
 		}

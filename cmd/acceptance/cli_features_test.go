@@ -125,6 +125,9 @@ func TestRealCLISchema(t *testing.T) {
 func TestRealCLIToolServer(t *testing.T) {
 	t.Parallel()
 	for adapter := range realCLIs {
+		if !plays(t, adapter) {
+			continue
+		}
 		t.Run(adapter, func(t *testing.T) {
 			t.Parallel()
 			r := definedRig(t, adapter, map[string]any{
@@ -179,6 +182,9 @@ func TestRealCLIInnerTurns(t *testing.T) {
 func TestRealCLIPermissions(t *testing.T) {
 	t.Parallel()
 	for adapter := range realCLIs {
+		if !plays(t, adapter) {
+			continue
+		}
 		for _, permission := range []string{"read_only", "full_access"} {
 			t.Run(adapter+" "+permission, func(t *testing.T) {
 				t.Parallel()

@@ -28,6 +28,9 @@ type mcpRig struct {
 
 func eachMCP(t *testing.T, play func(t *testing.T, r *mcpRig, adapter string)) {
 	for adapter, program := range realCLIs {
+		if !plays(t, adapter) {
+			continue
+		}
 		t.Run(adapter, func(t *testing.T) {
 			t.Parallel()
 			play(t, newMCPRig(t, adapter, tools.Need(t, program)), adapter)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -37,15 +38,29 @@ func need(t *testing.T, adapter string) string {
 	return tools.Need(t, realCLIs[adapter])
 }
 
+// briefly are the tests that a slow CLI plays in every run; the others are for make
+// certify.
+var briefly = map[string][]string{"qwen-code": {"TestRealCLIConversation", "TestFunctionCallByTranscript"}}
+
 // eachCLI plays a test with each real CLI, on a server of its own.
 func eachCLI(t *testing.T, play func(t *testing.T, r *cliRig, adapter string)) {
 	for adapter, program := range realCLIs {
+		if !plays(t, adapter) {
+			continue
+		}
 		t.Run(adapter, func(t *testing.T) {
 			t.Parallel()
 			play(t, newCLIRig(t, adapter, tools.Need(t, program)), adapter)
 		})
 	}
 }
+
+func plays(t *testing.T, adapter string) bool {
+	few := briefly[adapter]
+	return few == nil || certifies() || slices.Contains(few, t.Name())
+}
+
+func certifies() bool { return os.Getenv("AGENTHOST_CERTIFY") != "" }
 
 func newCLIRig(t *testing.T, adapter, program string, settings ...setting) *cliRig {
 	t.Helper()

@@ -31,6 +31,20 @@ func readHead(t *testing.T, r *bufio.Reader) string {
 	return head
 }
 
+// Node would take a torn answer for a whole one if it were told that the connection
+// closes behind it.
+func TestNodeIsToldOtherwise(t *testing.T) {
+	t.Parallel()
+	for _, ua := range []string{"node", "OpenAI/JS 7.59.0", "Agents/JavaScript 0.20.0", "undici"} {
+		hub := sse.NewHub(sse.Options{Heartbeat: time.Hour})
+		addr, _ := serve(t, hub, stream(hub, newSource()))
+		head := readHead(t, bufio.NewReader(dial(t, addr, strings.Replace(request11, "\r\n\r\n", "\r\nUser-Agent: "+ua+"\r\n\r\n", 1))))
+		if strings.Count(head, "Keep-Alive: timeout=0\r\n") != 1 || strings.Contains(head, "Connection:") {
+			t.Errorf("%s is told %q", ua, head)
+		}
+	}
+}
+
 func TestOneWakeIsOneChunk(t *testing.T) {
 	t.Parallel()
 	hub := sse.NewHub(sse.Options{Heartbeat: time.Hour})
@@ -38,7 +52,7 @@ func TestOneWakeIsOneChunk(t *testing.T) {
 	addr, writes := serve(t, hub, stream(hub, src))
 	r := bufio.NewReader(dial(t, addr, request11))
 	head := readHead(t, r)
-	if strings.Count(head, "Transfer-Encoding: chunked\r\n") != 1 || strings.Count(head, "Keep-Alive: timeout=0\r\n") != 1 || strings.Contains(head, "Connection:") || strings.Contains(head, "Content-Length") {
+	if strings.Count(head, "Transfer-Encoding: chunked\r\n") != 1 || strings.Count(head, "Connection: close\r\n") != 1 || strings.Contains(head, "Keep-Alive") || strings.Contains(head, "Content-Length") {
 		t.Errorf("head %q", head)
 	}
 	expect(t, r, "5\r\n: ok\n\r\n")

@@ -13,7 +13,7 @@ func head(ctx *fasthttp.RequestCtx, chunked bool) []byte {
 	b := make([]byte, 0, 512)
 	b = append(b, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-cache\r\n"+
 		"X-Accel-Buffering: no\r\n"...)
-	b = append(b, farewell(chunked)...)
+	b = append(b, farewell(chunked && isNode(ctx.UserAgent()))...)
 	b = append(b, "Date: "...)
 	b = fasthttp.AppendHTTPDate(b, time.Now())
 	b = append(b, "\r\n"...)
@@ -30,13 +30,26 @@ func head(ctx *fasthttp.RequestCtx, chunked bool) []byte {
 	return append(b, chunk(hello)...)
 }
 
-// farewell says that the connection is not used again. "Connection: close" would
-// say it best, but then node takes a chunked answer that was torn for a whole one.
-func farewell(chunked bool) string {
-	if chunked {
+// farewell says that the connection is not used again. "Connection: close" says it
+// best; without it Go's client may put its next request on a connection that is just
+// being closed. But with it node takes a chunked answer that was torn for a whole one.
+func farewell(node bool) string {
+	if node {
 		return "Keep-Alive: timeout=0\r\n"
 	}
 	return "Connection: close\r\n"
+}
+
+// isNode reports whether a client runs on node or may do so: its fetch calls itself
+// node or undici, the official SDKs OpenAI/JS and Agents/JavaScript.
+func isNode(userAgent []byte) bool {
+	ua := bytes.ToLower(userAgent)
+	for _, word := range [...]string{"node", "undici", "/js", "javascript"} {
+		if bytes.Contains(ua, []byte(word)) {
+			return true
+		}
+	}
+	return false
 }
 
 // own reports whether the stream sets the header itself, or must not have it.

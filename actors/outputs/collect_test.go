@@ -347,6 +347,8 @@ func race(t *testing.T, change func(n int)) (stop func()) {
 }
 
 // Whatever changes under the reader's eyes: no byte of another file comes out.
+//
+//cases:107
 func TestSwapsLeakNothing(t *testing.T) {
 	t.Parallel()
 	const secret = "hunter2-hunter2"

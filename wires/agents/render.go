@@ -185,8 +185,11 @@ func (r *renderer) ended(ev *event.Event, v *fold.View) {
 	default:
 		r.turnFrame("agent.session.turn.failed", v)
 	}
-	if end.Idle {
+	switch legs := v.Turn.Legs; {
+	case end.Idle:
 		r.sessionFrame("agent.session.idle", v)
+	case len(legs) > 0 && legs[len(legs)-1].Ended > 0: // it no longer requires an action
+		r.sessionFrame("agent.session.in_progress", v)
 	}
 }
 

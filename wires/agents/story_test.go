@@ -342,6 +342,18 @@ var stories = map[string]func(*story){
 		s.end(s.turn, event.End{Outcome: event.Completed})
 		s.add(event.Event{Kind: event.ItemRemoved, Turn: note, Item: event.ItemID(note, 0)})
 	},
+	"cancelled_while_waiting": func(s *story) {
+		s.start(s.accept(9, "What is it like?"))
+		second := s.accept(2, "And then?")
+		a := s.ask(event.Item{Type: event.FunctionCall, Tool: "weather", Arguments: `{"city":"Oslo"}`})
+		s.add(event.Event{Kind: event.TurnWaiting, Turn: s.turn})
+		a.Status = event.Incomplete
+		s.done(a.ID, a)
+		s.end(s.turn, event.End{Outcome: event.Cancelled})
+		s.start(second)
+		s.say(event.FinalAnswer, "Then.")
+		s.end(second, event.End{Outcome: event.Completed})
+	},
 	"approval": func(s *story) {
 		s.start(s.accept(9, "List the files."))
 		q := s.ask(event.Item{Type: event.Approval, Server: "claude-code", Tool: "Bash", Arguments: `{"command":"ls"}`, Text: "May I?"})

@@ -154,7 +154,7 @@ func TestResolveModel(t *testing.T) {
 		{"two", "gpt-9", "", "", "", event.AdapterRequired},
 		{"two", "other", "", "other", "other", ""},
 		{"two", "fixed", "", "other", "m2", ""},
-		{"two", "other", "script", "script", "other", ""}, // a real model of the pinned one
+		{"two", "other", "script", "", "", event.InvalidRequest}, // two agents are named
 		{"default", "gpt-9", "", "other", "gpt-9", ""},
 		{"default", "gpt-9", "script", "script", "gpt-9", ""},
 	} {

@@ -27,7 +27,11 @@ func (h *Host) ResolveModel(ctx context.Context, owner, model, pinned string) (*
 		if err != nil || a != nil {
 			return a, err
 		}
-		if r, ok := h.runtimes.byName[model]; ok && (pin == "" || pin == r.Adapter.Name()) {
+		if r, ok := h.runtimes.byName[model]; ok {
+			if name := r.Adapter.Name(); pin != "" && pin != name {
+				return nil, event.FailParam(event.InvalidRequest, "model", fmt.Sprintf(
+					"the model %q is the adapter %s, and this belongs to %s, which cannot go on with another agent; start a new one", model, name, pin))
+			}
 			return &spec.Agent{Adapter: r.Adapter.Name(), Model: model}, nil
 		}
 	}

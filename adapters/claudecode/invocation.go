@@ -52,9 +52,11 @@ func permissions(r *agent.Request) []string {
 	default:
 		return nil
 	}
-	if r.Permissions != spec.Ask {
-		for _, name := range argv.Sorted(r.MCP) {
-			allowed = append(allowed, rules(name, r.MCP[name])...)
+	for _, name := range argv.Sorted(r.MCP) {
+		// Who asks asks about the tools of servers too, unless their caller said that
+		// nobody need be asked.
+		if s := r.MCP[name]; r.Permissions != spec.Ask || s.Caller && !s.Approval.Any() {
+			allowed = append(allowed, rules(name, s)...)
 		}
 	}
 	if r.Host != nil { // by name: the tool that asks is not the model's to call

@@ -81,6 +81,32 @@ func TestFunctionCallByTranscript(t *testing.T) {
 	})
 }
 
+// A response that called a function has ended; cancelling it ends the turn behind it,
+// and the conversation goes on.
+func TestWaitingResponseIsCancelled(t *testing.T) {
+	t.Parallel()
+	r := newCLIRig(t, "codex", need(t, "codex"))
+	first := r.respondTo(t, false, map[string]any{"model": "codex", "input": askWeather, "tools": []any{weather()}})
+	more := map[string]any{"model": "codex", "previous_response_id": first["id"], "input": "[[say: on]]"}
+	if a := r.http.do("POST", "/v1/responses", more); a.status != 400 || !strings.Contains(a.str("error", "message"), "cancel") {
+		t.Errorf("a message while a call waits: %d %s", a.status, clip(a.body))
+	}
+	cancelled := r.http.ok("POST", "/v1/responses/"+word(first, "id")+"/cancel", nil)
+	sameJSON(t, "the response before and after the cancel", first, cancelled.object)
+	turn := r.http.ok("GET", "/v1/agents/sessions/agsess_"+strings.TrimPrefix(word(first, "conversation", "id"), "conv_")+"/turns", nil).at("data", 0)
+	if word(turn, "status") != "cancelled" {
+		t.Errorf("the turn is %s", word(turn, "status"))
+	}
+	more["previous_response_id"] = nil
+	more["conversation"] = at(first, "conversation", "id")
+	completed(t, toldByResponse(t, r.respondTo(t, false, more)), "on")
+	more["model"] = "claude-code"
+	if a := r.http.do("POST", "/v1/responses", more); a.status != 400 || a.str("error", "param") != "model" {
+		t.Errorf("another agent in the same conversation: %d %s", a.status, clip(a.body))
+	}
+	r.Clean(cliTurnLimit)
+}
+
 // Somebody else goes on with the transcript: the waiting turn is concluded.
 func TestHandoff(t *testing.T) {
 	t.Parallel()

@@ -87,7 +87,7 @@ func (w *Wire) answer(c *call.Call, r *request) (*call.Posted, bool, error) {
 		if r.input.tells() && (!same || t.Status.Ended()) {
 			return nil, false, nil
 		}
-		return nil, true, event.FailParam(event.CallAnsweredAlready, first.param, "the call "+clipped(first.id)+" was answered before, timed out, or its response was cancelled")
+		return nil, true, event.FailParam(event.CallAnsweredAlready, first.param, "the call "+clipped(first.id)+" was answered before or timed out, or its turn has ended: it was cancelled, or the server was restarted; go on with a new message")
 	}
 	loader := files.NewLoader(w.engine, c.Principal)
 	actions := make([]spec.Action, len(r.input.answers))
@@ -235,9 +235,9 @@ func unanswered(s *fold.Session) error {
 	}
 	it := s.Required[0]
 	if it.Type == event.Approval {
-		return event.FailParam(event.InvalidRequest, "input", "no answer to the approval request "+it.ID.With(event.PrefixItem)+" found in input")
+		return event.FailParam(event.InvalidRequest, "input", "no answer to the approval request "+it.ID.With(event.PrefixItem)+" found in input; send an mcp_approval_response, or cancel the response that asked to go on without")
 	}
-	return event.FailParam(event.InvalidRequest, "input", "no tool output found for function call "+it.ID.With(event.PrefixCall))
+	return event.FailParam(event.InvalidRequest, "input", "no tool output found for function call "+it.ID.With(event.PrefixCall)+"; send its function_call_output, or cancel the response that called it to go on without")
 }
 
 func clipped(id string) string {

@@ -55,13 +55,16 @@ func wantsStream(c *call.Call) (bool, error) {
 // Cancel answers POST /responses/{response_id}/cancel: with the response as it
 // ended, or as it stands when that takes long. An ended one stays as it is.
 func (w *Wire) Cancel(c *call.Call) {
-	_, t, leg, err := w.find(c)
+	turn, t, leg, err := w.find(c)
 	if err != nil {
 		c.Fail(err)
 		return
 	}
-	if !t.Status.Ended() {
-		now, err := w.engine.CancelTurn(c.Context(), c.Principal, event.TurnOf(t.ID))
+	// A response that asked its caller has ended, and its turn waits: that is what a
+	// cancel of it ends.
+	waits := turn.Status == fold.Waiting && int(leg) == len(turn.Legs)-1
+	if !t.Status.Ended() || waits {
+		now, err := w.engine.CancelTurn(c.Context(), c.Principal, turn.ID)
 		if err != nil {
 			c.Fail(hidden(err, "", c.Param(param)))
 			return
@@ -69,13 +72,13 @@ func (w *Wire) Cancel(c *call.Call) {
 		if part, ok := now.Part(leg); ok {
 			t = part
 		}
-	}
-	if !t.Status.Ended() {
-		limit := time.NewTimer(w.opts.CancelWait)
-		defer limit.Stop()
-		// Being cancelled does not depend on being watched.
-		if done, err := w.wait(c, t, leg, t.Last, limit.C); err == nil {
-			t = done
+		if !now.Status.Ended() {
+			limit := time.NewTimer(w.opts.CancelWait)
+			defer limit.Stop()
+			// Being cancelled does not depend on being watched.
+			if done, err := w.wait(c, t, leg, now.Last, limit.C); err == nil {
+				t = done
+			}
 		}
 	}
 	c.Raw(200, encode(Of(t)))

@@ -129,7 +129,8 @@ func start(f *fold.Frames, i int) int {
 // ended finds the end of the turn's leg in b.
 func ended(b *fold.Batch, turn event.ID, leg int32) (*fold.Turn, bool) {
 	for i := range b.Events {
-		if ev := &b.Events[i]; ev.Turn == turn && ev.Leg == leg && ends(ev) {
+		ev := &b.Events[i]
+		if ev.Turn == turn && (ev.Kind == event.TurnEnded || ev.Kind == event.TurnWaiting && ev.Leg == leg) {
 			if v := b.View(i); v != nil && v.Turn != nil {
 				return v.Turn.Part(leg)
 			}

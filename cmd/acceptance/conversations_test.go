@@ -3,59 +3,7 @@ package acceptance
 import (
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/agenthost/agenthost/fakes/tools"
 )
-
-// Cases of conversations.py and conversations.mjs.
-const (
-	pythonConversations     = 12
-	javaScriptConversations = 7
-)
-
-// conversationRig is a server for two principals.
-func conversationRig(t *testing.T) (r *rig, other string) {
-	t.Helper()
-	other = "other-test-token-0123456789"
-	r = newRig(t,
-		key("auth", map[string]any{"tokens": []any{
-			map[string]any{"id": "app", "roles": []string{"dev"}, "token_env": "APP_API_KEY"},
-			map[string]any{"id": "other", "roles": []string{"dev"}, "token_env": "OTHER_API_KEY"},
-		}}),
-		env("APP_API_KEY="+sdkToken, "OTHER_API_KEY="+other),
-		limit("max_concurrent_turns", 16),
-	)
-	r.http.token = sdkToken
-	return r, "OTHER_API_KEY=" + other
-}
-
-func judgeConversations(t *testing.T, cases int, program string, args []string, more ...string) {
-	t.Helper()
-	r, other := conversationRig(t)
-	v := judged(t, r, r.URL, program, args, append(more, other)...)
-	for name, why := range v.failed {
-		t.Errorf("%s: %s", name, why)
-	}
-	if n := len(v.passed) + len(v.failed); n != cases || v.total != cases {
-		t.Errorf("%d of %d cases were played, want %d: %s", n, v.total, cases, v.errors)
-	}
-	if strings.Contains(r.Log(), "level=ERROR") {
-		t.Errorf("the server logged an error:\n%s", r.LogTail())
-	}
-	r.Clean(15 * time.Second)
-}
-
-func TestConversationsWithThePythonSDK(t *testing.T) {
-	t.Parallel()
-	judgeConversations(t, pythonConversations, tools.Need(t, "py-3.57.0/bin/python"), []string{"-B", "conversations.py"})
-}
-
-func TestConversationsWithTheJavaScriptSDK(t *testing.T) {
-	t.Parallel()
-	node, sdk := javaScript(t)
-	judgeConversations(t, javaScriptConversations, node, []string{"conversations.mjs"}, sdk)
-}
 
 // What was posted and what was deleted survives SIGKILL, and the next response is
 // told of it, once.

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -12,18 +13,27 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/agenthost/agenthost/fakes/drift"
 )
 
-// counter is a proxy of a server that counts requests by their X-Case header, so a
-// client's silent retries are seen. GET /count/NAME tells how many.
+// counter is a proxy of a server that notes requests, and counts them by their X-Case
+// header, so a client's silent retries are seen. GET /count/NAME tells how many.
 type counter struct {
-	mu   sync.Mutex
-	seen map[string]int
-	next http.Handler
+	mu     sync.Mutex
+	seen   map[string]int
+	called drift.Calls
+	next   http.Handler
+}
+
+func (c *counter) calls() drift.Calls {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return maps.Clone(c.called)
 }
 
 // countRequests starts a counter before a server and returns its URL.
-func countRequests(t *testing.T, server string) string {
+func countRequests(t *testing.T, server string) (string, *counter) {
 	t.Helper()
 	target, err := url.Parse(server)
 	if err != nil {
@@ -34,9 +44,10 @@ func countRequests(t *testing.T, server string) string {
 		Transport:     transport,
 		FlushInterval: -1,
 	}
-	front := httptest.NewServer(&counter{seen: map[string]int{}, next: proxy})
+	c := &counter{seen: map[string]int{}, called: drift.Calls{}, next: proxy}
+	front := httptest.NewServer(c)
 	t.Cleanup(front.Close)
-	return front.URL
+	return front.URL, c
 }
 
 func (c *counter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -44,6 +55,7 @@ func (c *counter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.mu.Lock()
 	if !asked {
 		c.seen[r.Header.Get("X-Case")]++
+		c.called.Called(r.Method, r.URL.EscapedPath(), r.URL.RawQuery)
 	}
 	n := c.seen[name]
 	c.mu.Unlock()

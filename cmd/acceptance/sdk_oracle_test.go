@@ -3,60 +3,123 @@ package acceptance
 import (
 	"cmp"
 	"fmt"
-	"path/filepath"
+	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/agenthost/agenthost/fakes/drift"
 )
 
-// fewest is how many cases each script has, at least: one that is cut short, or that
-// loses cases, does not pass.
-var fewest = map[string]int{
-	"python-3.57.0": 60, "python-3.51.0": 60, "python-3.29.0": 60, "javascript-newest": 55, "go-newest": 38,
+// fewest is how many cases each script has on the stand-ins and on the real CLIs, at
+// least: one that is cut short, or that loses cases, does not pass.
+var fewest = map[string][2]int{
+	"python-3.57.0": {60, 10}, "python-3.51.0": {60, 10}, "python-3.29.0": {60, 10}, "javascript-newest": {55, 10}, "go-newest": {38, 5},
 }
 
+// uncalled are operations that an SDK has and no case calls, with the reason.
+var uncalled = map[string]string{}
+
 // The official SDKs, unchanged, are the judges of both wires: each plays the cases
-// of testdata against one server, and turns the pages of another one's long lists.
-// Each line of a script becomes a subtest.
+// of testdata against one server, turns the pages of another one's long lists, and
+// reads what the real CLIs do on a third one. Each line of a script becomes a
+// subtest. What an SDK can call, one of its cases calls.
 func TestOfficialSDKs(t *testing.T) {
 	t.Parallel()
 	r := sdkRig(t)
 	start := time.Now()
 	long, env := pagesRig(t)
 	t.Logf("lists of %d made in %.1f s", paged, time.Since(start).Seconds())
+	real := realRig(t)
+	var mu sync.Mutex
+	called := map[string]drift.Calls{}
+	play := func(t *testing.T, r *rig, name string, least int, j judge, args []string, env ...string) {
+		start := time.Now()
+		v := judged(t, r, r.URL, j.program, args, slices.Concat(env, j.env)...)
+		v.report(t, least)
+		t.Logf("%d cases in %.1f s, the slowest %s", v.total, time.Since(start).Seconds(), v.slowest[max(0, len(v.slowest)-5):])
+		mu.Lock()
+		defer mu.Unlock()
+		if called[name] == nil {
+			called[name] = drift.Calls{}
+		}
+		maps.Copy(called[name], v.called)
+	}
 	t.Run("judges", func(t *testing.T) {
 		for name, find := range judges {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				j := find(t)
-				start := time.Now()
-				v := judged(t, r, r.URL, j.program, j.args, slices.Concat(env, j.env)...)
-				for name, why := range v.failed {
-					t.Run(name, func(t *testing.T) { t.Error(why) })
+				play(t, r, name, fewest[name][0], j, j.oracle, env...)
+			})
+			t.Run(name+" on real CLIs", func(t *testing.T) {
+				t.Parallel()
+				j := find(t)
+				if real == nil {
+					t.Skip("the CLIs are not installed: run fakes/tools/install.sh all")
 				}
-				for _, name := range v.passed {
-					t.Run(name, func(*testing.T) {})
-				}
-				if n := len(v.passed) + len(v.failed); n < fewest[name] || v.total != n {
-					t.Errorf("%d of %d cases were played, want %d", n, v.total, fewest[name])
-				}
-				if (v.ended == nil) != (len(v.failed) == 0) || v.errors != "" {
-					t.Errorf("%s: %v\n%s", filepath.Base(j.program), v.ended, clip([]byte(v.errors)))
-				}
-				slices.SortFunc(v.slowest, func(a, b string) int {
-					return cmp.Or(cmp.Compare(strings.IndexByte(a, '.'), strings.IndexByte(b, '.')), cmp.Compare(a, b))
-				})
-				t.Logf("%d cases in %.1f s, the slowest %s", v.total, time.Since(start).Seconds(), v.slowest[max(0, len(v.slowest)-5):])
+				play(t, real.rig, name, fewest[name][1], j, j.real, "ORACLE_WORKERS=3")
 			})
 		}
 	})
+	for name, find := range judges {
+		t.Run(name+" calls all it can", func(t *testing.T) {
+			j := find(t)
+			if real == nil {
+				t.Skip("some operations are called on real CLIs only")
+			}
+			sdk, err := j.sdk(t)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(sdk.Operations) < 80 {
+				t.Errorf("it has only %d operations", len(sdk.Operations))
+			}
+			for _, o := range called[name].Uncalled(sdk) {
+				if uncalled[o] == "" {
+					t.Errorf("no case calls %s", o)
+				}
+			}
+		})
+	}
 	for _, one := range []*rig{r, long} {
 		if strings.Contains(one.Log(), "level=ERROR") {
 			t.Errorf("the server logged an error:\n%s", one.LogTail())
 		}
 		one.Clean(15 * time.Second)
 	}
+	if real != nil {
+		if !t.Failed() {
+			real.verified(t, "claude-code", "subagents", "function_tools", "approvals", "permission_ask")
+			real.verified(t, "codex", "subagents", "function_tools")
+		}
+		if strings.Contains(real.Log(), "level=ERROR") {
+			t.Errorf("the server logged an error:\n%s", real.LogTail())
+		}
+		real.Clean(cliTurnLimit)
+	}
+}
+
+// report makes a subtest of each case.
+func (v *verdict) report(t *testing.T, least int) {
+	t.Helper()
+	for name, why := range v.failed {
+		t.Run(name, func(t *testing.T) { t.Error(why) })
+	}
+	for _, name := range v.passed {
+		t.Run(name, func(*testing.T) {})
+	}
+	if n := len(v.passed) + len(v.failed); n < least || v.total != n {
+		t.Errorf("%d of %d cases were played, want %d", n, v.total, least)
+	}
+	if (v.ended == nil) != (len(v.failed) == 0) || v.errors != "" {
+		t.Errorf("%v\n%s", v.ended, clip([]byte(v.errors)))
+	}
+	slices.SortFunc(v.slowest, func(a, b string) int {
+		return cmp.Or(cmp.Compare(strings.IndexByte(a, '.'), strings.IndexByte(b, '.')), cmp.Compare(a, b))
+	})
 }
 
 // The oracles are worth something only if they see what is wrong: a field that is
@@ -77,7 +140,7 @@ func TestOraclesSeeFaults(t *testing.T) {
 			t.Run(fmt.Sprint(fault, ", ", name), func(t *testing.T) {
 				t.Parallel()
 				j := judges[name](t)
-				v := judged(t, r, tamperer(t, r.URL, f.old, f.with), j.program, append(j.args, f.play), j.env...)
+				v := judged(t, r, tamperer(t, r.URL, f.old, f.with), j.program, append(slices.Clone(j.oracle), f.play), j.env...)
 				if len(v.failed) != 1 || v.failed[f.play] == "" {
 					t.Errorf("was not seen: %+v", v)
 				}

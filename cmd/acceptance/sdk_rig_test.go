@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/agenthost/agenthost/bench/hostproc"
+	"github.com/agenthost/agenthost/fakes/drift"
+	"github.com/agenthost/agenthost/fakes/provider"
 	"github.com/agenthost/agenthost/fakes/tools"
 )
 
@@ -22,31 +24,55 @@ const (
 	sdkOther  = "sdk-other-token-0123456789"
 	sdkReader = "sdk-reader-token-0123456789"
 	// oracleLimit is far above what a suite takes, about twenty seconds.
-	oracleLimit = 4 * time.Minute
+	oracleLimit = 60 * time.Second
 )
 
 // judge is an official SDK that plays the cases of testdata.
 type judge struct {
 	program string
-	args    []string
-	env     []string
+	// oracle plays on the stand-ins, real on the real CLIs.
+	oracle, real []string
+	env          []string
+	sdk          func(t *testing.T) (*drift.SDK, error) // what it can call
 }
 
 // judges find the SDKs; one that is not installed skips its test, or fails it.
 var judges = map[string]func(*testing.T) judge{
-	"python-3.57.0": func(t *testing.T) judge { return python(t, "3.57.0") },
-	"python-3.51.0": func(t *testing.T) judge { return python(t, "3.51.0") },
+	"python-3.57.0": func(t *testing.T) judge { return python(t, "3.57.0", "codex", "claude-code") },
+	"python-3.51.0": func(t *testing.T) judge { return python(t, "3.51.0", "codex") },
 	"python-3.29.0": func(t *testing.T) judge { return python(t, "3.29.0") },
 	"javascript-newest": func(t *testing.T) judge {
 		node, sdk := javaScript(t)
-		return judge{node, []string{"oracle.mjs"}, []string{sdk}}
+		return judge{
+			program: node, oracle: []string{"oracle.mjs"}, real: []string{"real.mjs"}, env: []string{sdk, "ORACLE_CLIS=codex,claude-code"},
+			sdk: func(t *testing.T) (*drift.SDK, error) { return drift.JavaScript(tools.Need(t, drift.JavaScriptTool)) },
+		}
 	},
-	"go-newest": func(t *testing.T) judge { return judge{program: goOracle(t)} },
+	"go-newest": func(t *testing.T) judge {
+		return judge{
+			program: goOracle(t), real: []string{"real"},
+			sdk: func(t *testing.T) (*drift.SDK, error) {
+				find := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/openai/openai-go/v3")
+				find.Dir = filepath.Join("testdata", "sdk-go")
+				dir, err := find.Output()
+				if err != nil {
+					return nil, err
+				}
+				return drift.Go(strings.TrimSpace(string(dir)))
+			},
+		}
+	},
 }
 
-func python(t *testing.T, version string) judge {
+// python plays the cases of handlers with the named CLIs.
+func python(t *testing.T, version string, handlers ...string) judge {
 	t.Helper()
-	return judge{program: tools.Need(t, "py-"+version+"/bin/python"), args: []string{"-B", "oracle.py"}}
+	program := tools.Need(t, "py-"+version+"/bin/python")
+	return judge{
+		program: program, oracle: []string{"-B", "oracle.py"}, real: []string{"-B", "real.py"},
+		env: []string{"ORACLE_CLIS=" + strings.Join(handlers, ",")},
+		sdk: func(t *testing.T) (*drift.SDK, error) { return drift.Python(t.Context(), program) },
+	}
 }
 
 func javaScript(t *testing.T) (program, env string) {
@@ -103,8 +129,8 @@ func goOracle(t *testing.T) string {
 }
 
 // sdkRig is a server as the oracles expect it: tokens of three principals, one of
-// whom may do nothing; a short queue, small bodies and files; and an adapter whose
-// program does not exist.
+// whom may do nothing; a short queue, small bodies and files; an adapter whose
+// program does not exist, and one that speaks no MCP.
 func sdkRig(t *testing.T) *rig {
 	t.Helper()
 	r := newRig(t,
@@ -118,7 +144,46 @@ func sdkRig(t *testing.T) *rig {
 		limit("max_body_bytes", "2MiB"),
 		limit("max_concurrent_turns", 32),
 		cli("ghost", map[string]any{"adapter": "command", "command": []string{"/nonexistent/ghost", "{prompt}"}, "prompt": "argv", "output": map[string]any{"format": "text"}}),
+		cli("echo", map[string]any{"adapter": "command", "command": []string{"/bin/echo", "{prompt}"}, "prompt": "argv", "output": map[string]any{"format": "text"}}),
 	)
+	r.http.token = sdkToken
+	return r
+}
+
+// realRig is a server whose agents are the real CLIs on a scripted model, each session
+// in a workspace of its own, for two principals; nil where a CLI is not installed. Its
+// agent "careful" asks before it acts.
+func realRig(t *testing.T) *cliRig {
+	t.Helper()
+	settings := []setting{
+		func(c *rigConfig) { c.OutsideTemp = true },
+		key("auth", map[string]any{"tokens": []any{
+			map[string]any{"id": "app", "roles": []string{"dev"}, "token_env": "APP_API_KEY"},
+			map[string]any{"id": "other", "roles": []string{"dev"}, "token_env": "OTHER_API_KEY"},
+		}}),
+		(*cliRig)(nil).definitions(map[string]any{"name": "careful", "runtime": "claude-code", "permissions": "ask"}),
+	}
+	for adapter, program := range realCLIs {
+		binary, ok := tools.Path(program)
+		if !ok {
+			if os.Getenv("AGENTHOST_TEST_CLIS") != "" {
+				t.Fatalf("%s is not installed: run fakes/tools/install.sh all", program)
+			}
+			return nil
+		}
+		settings = append(settings, cli(adapter, map[string]any{"binary": binary, "passthrough_env": []string{}, "llm": map[string]any{"base_url_env": "ABX_LLM_BASE_URL", "api_key_env": "ABX_LLM_API_KEY"}}))
+	}
+	r := &cliRig{provider: provider.New(provider.Script{Key: cliKey})}
+	url, err := r.provider.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.provider.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	r.rig = newRig(t, append(settings, env("APP_API_KEY="+sdkToken, "OTHER_API_KEY="+sdkOther, "ABX_LLM_BASE_URL="+url+"/v1", "ABX_LLM_API_KEY="+cliKey))...)
 	r.http.token = sdkToken
 	return r
 }
@@ -182,15 +247,22 @@ type verdict struct {
 	total   int // cases that the script has played, by its own count
 	ended   error
 	errors  string // standard error
+	// called are the requests that the SDK made; those of a tamperer are not seen.
+	called drift.Calls
 }
 
 // judged runs a program of testdata that prints a line for each of its cases, against
-// a server at base. more is added to its environment.
+// a server at base; the requests to the server itself are noted. more is added to its
+// environment.
 func judged(t *testing.T, r *rig, base, program string, args []string, more ...string) *verdict {
 	t.Helper()
 	dir, err := filepath.Abs(filepath.Join("testdata", "sdk"))
 	if err != nil {
 		t.Fatal(err)
+	}
+	front, counted := countRequests(t, r.URL)
+	if base == r.URL {
+		base = front
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), oracleLimit)
 	defer cancel()
@@ -199,13 +271,14 @@ func judged(t *testing.T, r *rig, base, program string, args []string, more ...s
 	cmd.Env = append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "LANG=C.UTF-8", "NO_PROXY=*", "no_proxy=*",
 		"OPENAI_BASE_URL=" + base + "/v1", "OPENAI_API_KEY=" + sdkToken, "OTHER_API_KEY=" + sdkOther, "READER_API_KEY=" + sdkReader,
-		"ORACLE_COUNT_URL=" + countRequests(t, r.URL),
+		"ORACLE_COUNT_URL=" + front,
 	}, more...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	v := &verdict{failed: map[string]string{}}
 	v.ended = cmd.Run()
 	v.errors = errs.String()
+	v.called = counted.calls()
 	for line := range strings.Lines(out.String()) {
 		word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		name, why, _ := strings.Cut(rest, " ")

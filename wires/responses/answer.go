@@ -28,7 +28,10 @@ func readOutput(param string, in *itemBody) (*saidAnswer, error) {
 	}
 	a.Item, _ = event.Parse(in.CallID, event.PrefixCall)
 	param += ".output"
-	if len(in.Output) == 0 || in.Output[0] != '[' {
+	if len(in.Output) == 0 || isNull(in.Output) {
+		return nil, event.FailParam(event.InvalidRequest, param, "a function_call_output needs the output of the call, a string or a list of parts")
+	}
+	if in.Output[0] != '[' {
 		a.Output = plain(in.Output)
 		return a, nil
 	}

@@ -1,8 +1,7 @@
 // Artifacts of sessions with the official JavaScript SDK, unchanged, on the real
-// Codex. The twin of artifacts.py; ORACLE_SDK is the SDK's index.mjs.
-import { all, eq, run, whole } from './check.mjs';
+// Codex. The twin of artifacts.py.
+import { all, eq, OpenAI, whole } from './check.mjs';
 
-const { default: OpenAI } = await import(process.env.ORACLE_SDK);
 const { sessions } = new OpenAI().beta.agents;
 const { artifacts } = sessions;
 const REPORT = '/workspace/outputs/report.txt';
@@ -14,7 +13,7 @@ async function gone(call) {
   eq([e?.status, e?.code], [404, 'artifact_not_found']);
 }
 
-await run({
+export const artifactCases = {
   async a_report_is_listed_read_and_deleted() {
     const id = await session();
     const result = await sessions.stream(id, { input: "[[shell: mkdir -p outputs && printf 'the report' > outputs/report.txt]]" }).finalResult();
@@ -40,4 +39,4 @@ await run({
     eq(up, [1, 2, 3, 4, 5, 6, 7, 8, 9].map((i) => `/workspace/outputs/${i}`));
     eq((await all(artifacts.list(id, { limit: 2, environment_id: null }))).map((a) => a.path), up.reverse());
   },
-});
+};

@@ -142,14 +142,14 @@ export async function run(cases) {
         console.log(`ok ${name} ${((Date.now() - start) / 1000).toFixed(2)}`);
       } catch (e) {
         failed++;
-        const at = (e?.stack ?? '').split('\n').find((l) => /(oracle|files|pages)\.mjs/.test(l)) ?? '';
+        const at = (e?.stack ?? '').split('\n').find((l) => /testdata\/sdk\/(?!check)\w+\.mjs/.test(l)) ?? '';
         const why = `${e?.name}: ${e?.message} (${at.trim().replace(/^at /, '').replace(/file:\S*\//, '')})`;
         console.log(`FAIL ${name}: ${why.replace(/\s+/g, ' ').slice(0, 1500)}`);
       }
     }
   };
   const total = todo.length;
-  await Promise.all([1, 2, 3, 4, 5, 6].map(worker));
+  await Promise.all(Array.from({ length: Number(process.env.ORACLE_WORKERS ?? 6) }, worker));
   console.log(`end ${total}`);
   process.exit(failed ? 1 : 0);
 }

@@ -42,7 +42,7 @@ def main():
             print(line, flush=True)
 
     cases = [c for c in CASES if not sys.argv[1:] or c.__name__ in sys.argv[1:]]
-    with ThreadPoolExecutor(6) as pool:
+    with ThreadPoolExecutor(int(os.environ.get("ORACLE_WORKERS", "6"))) as pool:
         list(pool.map(play, cases))
     print(f"end {len(cases)}", flush=True)
     sys.exit(1 if failed else 0)

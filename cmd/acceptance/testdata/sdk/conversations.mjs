@@ -1,8 +1,7 @@
 // Conversations with the official JavaScript SDK, unchanged: the twin of
-// conversations.py. ORACLE_SDK is the SDK's index.mjs.
-import { all, eq, has, run } from './check.mjs';
+// conversations.py.
+import { all, eq, has, OpenAI } from './check.mjs';
 
-const { default: OpenAI } = await import(process.env.ORACLE_SDK);
 const { conversations, responses } = new OpenAI();
 const { items } = conversations;
 const other = new OpenAI({ apiKey: process.env.OTHER_API_KEY }).conversations;
@@ -26,7 +25,7 @@ function conversation(c) {
   return c;
 }
 
-await run({
+export const conversationCases = {
   async create_retrieve_update_delete() {
     const made = conversation(await conversations.create({ metadata: { a: 'b' }, items: [user('hi')] }));
     eq(await conversations.retrieve(made.id), made);
@@ -95,4 +94,4 @@ await run({
     await refused(OpenAI.NotFoundError, 'session_not_found', 'conversation_id', () => other.retrieve(c.id));
     await refused(OpenAI.NotFoundError, 'session_not_found', 'conversation_id', () => other.items.list(c.id));
   },
-});
+};

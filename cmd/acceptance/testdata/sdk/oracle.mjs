@@ -1,6 +1,7 @@
 // The official JavaScript SDK against a running server, unchanged: only the base URL
 // is set. The twin of oracle.py.
 import { all, counted, eq, event, has, OpenAI, refused, requestsOf, run, until, whole } from './check.mjs';
+import { conversationCases } from './conversations.mjs';
 import { files } from './files.mjs';
 import { pages } from './pages.mjs';
 
@@ -493,6 +494,7 @@ await run({
     await refused(OpenAI.InternalServerError, 'vaults', (c) => c.beta.agents.vaults.list(), 'operation_unavailable');
   },
 
+  ...conversationCases,
   ...files,
   ...pages,
 });

@@ -13,7 +13,8 @@ import os
 
 import openai
 import pydantic
-import files  # noqa: F401  its cases
+import conversations  # noqa: F401  its cases
+import files  # noqa: F401
 import pages  # noqa: F401
 from check import case, counted, eq, has, main, refused, requests_of, until, whole
 from openai import AsyncOpenAI, OpenAI

@@ -1,6 +1,6 @@
 """Subagents of a real CLI, read through the official Python SDK.
 
-Each case has a server of its own, whose agent is that CLI on the scripted model.
+A part of real.py: the agents are the real CLIs on the scripted model.
 """
 
 from check import case, eq, has, main, whole
@@ -47,7 +47,7 @@ def text(item):
 
 
 @case
-def claude():
+def subagents_of_claude():
     prompt = "Look around. [[think: hm]] [[say: I look.]] [[shell: echo from a subagent; exit 3]] [[say: I dig.]] [[task: Deeper. [[say: deep is done]]]] [[say: child is done]]"
     session, events, ids, done = delegated("claude-code", "claude-code", f"[[say: I delegate.]] [[task: {prompt}]] [[say: parent is done]]")
     eq(len(ids), 2)
@@ -75,7 +75,7 @@ def text_of(content):
 
 
 @case
-def codex():
+def subagents_of_codex():
     prompt = "Look. [[shell: echo from a subagent]] [[say: child is done]]"
     session, _, ids, done = delegated("codex", "a-model-that-codex-offers-subagents", f"[[say: I delegate.]] [[task: {prompt}]] [[join]] [[say: parent is done]]")
     eq(len(ids), 1)
@@ -88,7 +88,7 @@ def codex():
 
 
 @case
-def switched_off():
+def subagents_switched_off():
     agent = {"model": "claude-code", "multi_agent": {"enabled": False}}
     with sessions.create(environment={"type": "self_hosted"}, agent=agent, input="[[task: [[say: x]]]] [[say: alone]]", stream=True) as stream:
         events = [whole(e) for e in stream]
@@ -100,4 +100,5 @@ def switched_off():
     eq(whole(sessions.retrieve(session)).agent.multi_agent.enabled, False)
 
 
-main()
+if __name__ == "__main__":
+    main()

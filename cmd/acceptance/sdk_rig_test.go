@@ -150,7 +150,7 @@ func sdkRig(t *testing.T) *rig {
 	return r
 }
 
-// realRig is a server whose agents are the real CLIs on a scripted model, each session
+// realRig is a server whose agents are the real Codex and Claude Code on a scripted model, each session
 // in a workspace of its own, for two principals; nil where a CLI is not installed. Its
 // agent "careful" asks before it acts.
 func realRig(t *testing.T) *cliRig {
@@ -163,7 +163,8 @@ func realRig(t *testing.T) *cliRig {
 		}}),
 		(*cliRig)(nil).definitions(map[string]any{"name": "careful", "runtime": "claude-code", "permissions": "ask"}),
 	}
-	for adapter, program := range realCLIs {
+	for _, adapter := range []string{"codex", "claude-code"} {
+		program := realCLIs[adapter]
 		binary, ok := tools.Path(program)
 		if !ok {
 			if os.Getenv("AGENTHOST_TEST_CLIS") != "" {

@@ -1,5 +1,6 @@
 // The official JavaScript SDK against a running server, unchanged: only the base URL
 // is set. The twin of oracle.py.
+import { calls } from './calls.mjs';
 import { all, counted, eq, event, has, OpenAI, refused, requestsOf, run, until, whole } from './check.mjs';
 import { conversationCases } from './conversations.mjs';
 import { files } from './files.mjs';
@@ -490,10 +491,8 @@ await run({
     const said = (await all(sessions.items.list(s.id, { order: 'asc' }))).filter((i) => i.role === 'assistant').map((i) => i.content[0].text);
     eq(said.slice(-3), ['one', 'two', 'three']);
   },
-  async refused_501() {
-    await refused(OpenAI.InternalServerError, 'vaults', (c) => c.beta.agents.vaults.list(), 'operation_unavailable');
-  },
 
+  ...calls,
   ...conversationCases,
   ...files,
   ...pages,

@@ -13,7 +13,8 @@ import os
 
 import openai
 import pydantic
-import conversations  # noqa: F401  its cases
+import calls  # noqa: F401  its cases
+import conversations  # noqa: F401
 import files  # noqa: F401
 import pages  # noqa: F401
 from check import case, counted, eq, has, main, refused, requests_of, until, whole
@@ -610,11 +611,6 @@ def refused_429_is_asked_again():
     until(lambda: sessions.retrieve(s.id).status == "idle")
     said = [i.content[0].text for i in sessions.items.list(s.id, order="asc") if i.type == "message" and i.role == "assistant"]
     eq(said[-3:], ["one", "two", "three"])
-
-
-@case
-def refused_501():
-    refused(openai.InternalServerError, "vaults", lambda c: c.beta.agents.vaults.list(), "operation_unavailable")
 
 
 # -- the asynchronous client --

@@ -24,7 +24,7 @@ const (
 	sdkOther  = "sdk-other-token-0123456789"
 	sdkReader = "sdk-reader-token-0123456789"
 	// oracleLimit is far above what a suite takes, about twenty seconds.
-	oracleLimit = 60 * time.Second
+	oracleLimit = 4 * time.Minute
 )
 
 // judge is an official SDK that plays the cases of testdata.
@@ -193,7 +193,9 @@ func realRig(t *testing.T) *cliRig {
 const paged = 255
 
 // pagesRig is a server whose lists are long: saved agents, files and sessions, the
-// turns of a session, the items of one of its turns. env tells a script about them.
+// turns of a session, the items of one of its turns, the artifacts of a session, the
+// items of a conversation. Subagents have no long lists here: only the real CLIs tell of
+// them, one model response each. env tells a script about them.
 func pagesRig(t *testing.T) (r *rig, env []string) {
 	t.Helper()
 	r = newRig(t,
@@ -230,9 +232,23 @@ func pagesRig(t *testing.T) (r *rig, env []string) {
 		t.Fatalf("%d %s", a.status, clip(a.body))
 	}
 	busy := r.http.respond(map[string]any{"model": "codex", "input": strings.Repeat("[[shell: :]]", paged-2) + " [[say: done]]"})
+	wrote := r.http.ok("POST", "/v1/agents/sessions", map[string]any{
+		"agent": map[string]any{"model": "codex"}, "environment": map[string]any{"type": "self_hosted"},
+		"input": "[[shell: mkdir -p outputs && for i in $(seq " + strconv.Itoa(paged) + "); do echo $i > outputs/$i; done]]",
+	}).str("id")
+	items := make([]any, 15)
+	for i := range items {
+		items[i] = map[string]any{"role": "user", "content": strconv.Itoa(i)}
+	}
+	talk := r.http.ok("POST", "/v1/conversations", map[string]any{}).str("id")
+	for range paged / len(items) {
+		r.http.ok("POST", "/v1/conversations/"+talk+"/items", map[string]any{"items": items})
+	}
 	wg.Wait()
 	r.http.idle(long, time.Minute)
+	r.http.idle(wrote, time.Minute)
 	return r, []string{
+		"ORACLE_PAGES_ARTIFACTS=" + wrote, "ORACLE_PAGES_CONVERSATION=" + talk,
 		"ORACLE_PAGES_URL=" + r.URL, "ORACLE_PAGES=" + strconv.Itoa(paged), "ORACLE_PAGES_SESSION=" + long,
 		"ORACLE_PAGES_TURN=" + "turn_" + strings.TrimPrefix(busy.str("id"), "resp_"),
 		"ORACLE_PAGES_TURN_SESSION=" + "agsess_" + strings.TrimPrefix(busy.str("conversation", "id"), "conv_"),

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -154,7 +155,11 @@ func play(only []string) (failed int) {
 	work := make(chan string)
 	var mu sync.Mutex
 	var wg sync.WaitGroup
-	for range 6 {
+	workers, err := strconv.Atoi(os.Getenv("ORACLE_WORKERS"))
+	if err != nil {
+		workers = 6
+	}
+	for range workers {
 		wg.Go(func() {
 			for name := range work {
 				start := time.Now()

@@ -17,7 +17,11 @@ var (
 )
 
 func main() {
-	if play(os.Args[1:]) > 0 {
+	only := os.Args[1:]
+	if len(only) > 0 && only[0] == "real" { // the agents are the real CLIs
+		cases, only = realCases, only[1:]
+	}
+	if play(only) > 0 {
 		os.Exit(1)
 	}
 }

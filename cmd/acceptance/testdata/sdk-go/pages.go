@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/conversations"
 	"github.com/openai/openai-go/v3/option"
 	"github.com/openai/openai-go/v3/packages/param"
 )
@@ -14,6 +15,7 @@ var (
 	long = openai.NewClient(option.WithUnsafeAllowHTTP(), option.WithBaseURL(os.Getenv("ORACLE_PAGES_URL")+"/v1"))
 
 	longSession, longTurn, longTurnSession = os.Getenv("ORACLE_PAGES_SESSION"), os.Getenv("ORACLE_PAGES_TURN"), os.Getenv("ORACLE_PAGES_TURN_SESSION")
+	longArtifacts, longTalk                = os.Getenv("ORACLE_PAGES_ARTIFACTS"), os.Getenv("ORACLE_PAGES_CONVERSATION")
 )
 
 // pager turns pages by itself.
@@ -67,6 +69,14 @@ var _ = add(map[string]func(){
 	"pages_of_turn_items": turned(func(limit param.Opt[int64], order string) []string {
 		q := openai.BetaAgentSessionTurnItemListParams{Limit: limit, Order: openai.BetaAgentSessionTurnItemListParamsOrder(order)}
 		return ids(long.Beta.Agents.Sessions.Turns.Items.ListAutoPaging(ctx, longTurnSession, longTurn, q), itemID)
+	}),
+	"pages_of_artifacts": turned(func(limit param.Opt[int64], order string) []string {
+		q := openai.BetaAgentSessionArtifactListParams{Limit: limit, Order: openai.BetaAgentSessionArtifactListParamsOrder(order)}
+		return ids(long.Beta.Agents.Sessions.Artifacts.ListAutoPaging(ctx, longArtifacts, q), func(a openai.SessionArtifact) string { return a.ID })
+	}),
+	"pages_of_conversation_items": turned(func(limit param.Opt[int64], order string) []string {
+		q := conversations.ItemListParams{Limit: limit, Order: conversations.ItemListParamsOrder(order)}
+		return ids(long.Conversations.Items.ListAutoPaging(ctx, longTalk, q), func(it conversations.ConversationItemUnion) string { return it.ID })
 	}),
 	"pages_of_files": turned(func(limit param.Opt[int64], order string) []string {
 		q := openai.FileListParams{Limit: limit, Order: openai.FileListParamsOrder(order)}

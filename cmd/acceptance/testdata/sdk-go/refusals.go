@@ -157,12 +157,6 @@ var _ = add(map[string]func(){
 		}
 		idle(s)
 	},
-	"refused_501": func() {
-		refused(501, "operation_unavailable", "vaults", func(c openai.Client) error {
-			_, err := c.Beta.Agents.Vaults.List(ctx, openai.BetaAgentVaultListParams{})
-			return err
-		})
-	},
 })
 
 // busy is a session whose queue is full behind a running turn.

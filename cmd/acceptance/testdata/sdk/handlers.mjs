@@ -118,7 +118,8 @@ const onEachCLI = {
     await refused(OpenAI.ConflictError, `response_answered_twice_${model}`, second(), 'tool_call_already_answered');
     const parsed = await responses.parse({ model, previous_response_id: last.id, input: ROME, tools: strict });
     eq(parsed.output.at(-1).parsed_arguments, { city: 'Rome' });
-    await responses.cancel(parsed.id);
+    eq((await responses.cancel(parsed.id)).status, 'completed'); // the response has ended, its turn waits
+    await sessions.delete('agsess_' + parsed.conversation.id.slice('conv_'.length));
   },
 };
 

@@ -205,7 +205,8 @@ def responses_with_functions(adapter):
 
     parsed = whole(responses.parse(model=adapter, previous_response_id=last.id, input=ROME, tools=tools))
     eq(parsed.output[-1].parsed_arguments, GetWeather(city="Rome"))
-    whole(responses.cancel(parsed.id))
+    eq(responses.cancel(parsed.id).status, "completed")  # the response has ended, its turn waits
+    sessions.delete("agsess_" + parsed.conversation.id.removeprefix("conv_"))
 
 
 def approval(decision):

@@ -1,7 +1,7 @@
 // Long lists, page by page. A part of oracle.mjs, the twin of pages.py.
 import { all, eq, OpenAI, whole } from './check.mjs';
 
-const { ORACLE_PAGES_URL, ORACLE_PAGES, ORACLE_PAGES_SESSION, ORACLE_PAGES_TURN, ORACLE_PAGES_TURN_SESSION } = process.env;
+const { ORACLE_PAGES_URL, ORACLE_PAGES, ORACLE_PAGES_SESSION, ORACLE_PAGES_TURN, ORACLE_PAGES_TURN_SESSION, ORACLE_PAGES_ARTIFACTS, ORACLE_PAGES_CONVERSATION } = process.env;
 const client = new OpenAI({ baseURL: ORACLE_PAGES_URL + '/v1' });
 const { agents } = client.beta;
 
@@ -12,6 +12,8 @@ const lists = {
   session_items: ['AgentSessionItem', (p) => agents.sessions.items.list(ORACLE_PAGES_TURN_SESSION, p)],
   session_turns: ['Turn', (p) => agents.sessions.turns.list(ORACLE_PAGES_SESSION, p)],
   turn_items: ['AgentSessionItem', (p) => agents.sessions.turns.items.list(ORACLE_PAGES_TURN, { session_id: ORACLE_PAGES_TURN_SESSION, ...p })],
+  artifacts: ['SessionArtifact', (p) => agents.sessions.artifacts.list(ORACLE_PAGES_ARTIFACTS, p)],
+  conversation_items: ['ResponseInputMessageItem', (p) => client.conversations.items.list(ORACLE_PAGES_CONVERSATION, p)],
   files: ['FileObject', (p) => client.files.list(p)],
 };
 

@@ -2,7 +2,8 @@
 
 ORACLE_PAGES_URL is a server where each of these lists has ORACLE_PAGES objects or
 more: saved agents, files, sessions, the turns of ORACLE_PAGES_SESSION, the items of
-ORACLE_PAGES_TURN_SESSION and of its ORACLE_PAGES_TURN.
+ORACLE_PAGES_TURN_SESSION and of its ORACLE_PAGES_TURN, the artifacts of
+ORACLE_PAGES_ARTIFACTS, the items of ORACLE_PAGES_CONVERSATION.
 """
 
 import asyncio
@@ -13,7 +14,7 @@ from openai import AsyncOpenAI, OpenAI
 
 AT = {"base_url": os.environ.get("ORACLE_PAGES_URL", "") + "/v1"}
 client = OpenAI(**AT, _strict_response_validation=True)
-SESSION, TURN, TURN_SESSION = (os.environ.get("ORACLE_PAGES_" + n, "") for n in ("SESSION", "TURN", "TURN_SESSION"))
+SESSION, TURN, TURN_SESSION, ARTIFACTS, TALK = (os.environ.get("ORACLE_PAGES_" + n, "") for n in ("SESSION", "TURN", "TURN_SESSION", "ARTIFACTS", "CONVERSATION"))
 
 # A list that is paged: one entry here.
 LISTS = {
@@ -22,6 +23,8 @@ LISTS = {
     "session_items": lambda c, **p: c.beta.agents.sessions.items.list(TURN_SESSION, **p),
     "session_turns": lambda c, **p: c.beta.agents.sessions.turns.list(SESSION, **p),
     "turn_items": lambda c, **p: c.beta.agents.sessions.turns.items.list(TURN, session_id=TURN_SESSION, **p),
+    "artifacts": lambda c, **p: c.beta.agents.sessions.artifacts.list(ARTIFACTS, **p),
+    "conversation_items": lambda c, **p: c.conversations.items.list(TALK, **p),
     "files": lambda c, **p: c.files.list(**p),
 }
 

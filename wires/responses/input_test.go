@@ -104,6 +104,8 @@ func TestWhatCannotBeAskedIsRefusedByName(t *testing.T) {
 		{"two functions of a name", `{"input":"x","tools":[{"type":"function","name":"f"},{"type":"function","name":"f"}]}`, "invalid_request", "tools[1].name"},
 		{"function without a schema", `{"input":"x","tools":[{"type":"function","name":"f","parameters":[]}]}`, "invalid_request", "tools[0].parameters"},
 		{"unknown call", `{"input":[{"type":"function_call_output","output":"x"}]}`, "invalid_request", "input[0].call_id"},
+		{"a call without its output", `{"input":[{"type":"function_call_output","call_id":"call_00000000000000000000000000000001"}]}`, "invalid_request", "input[0].output"},
+		{"a call whose output is null", `{"input":[{"type":"function_call_output","call_id":"c","output":null},{"role":"user","content":"x"}]}`, "invalid_request", "input[0].output"},
 		{"mixed tools", `{"input":"x","tools":[{"type":"mcp","server_label":"d","server_url":"https://a.b"},{"type":"custom"}]}`, "agents.unsupported", "tools[1]"},
 		{"tools of a wrong kind", `{"input":"x","tools":{}}`, "invalid_request", "tools"},
 		{"both continuations", `{"input":"x","conversation":"conv_1","previous_response_id":"resp_1"}`, "invalid_request", "conversation"},

@@ -27,3 +27,10 @@ func KeptValues(h *Host) int { return h.bag.Len() }
 func WithLookup(f func(ctx context.Context, host string) ([]netip.Addr, error)) Option {
 	return func(c *config) { c.lookup = f }
 }
+
+// Evict makes one pass of the caps and returns how many sessions it asked to go.
+func Evict(h *Host) int {
+	h.evictor.mu.Lock()
+	defer h.evictor.mu.Unlock()
+	return h.evictSome(context.Background())
+}

@@ -12,6 +12,7 @@ func (h *Host) gauge() {
 			return
 		case <-t.C:
 		}
+		h.evictLater(time.Now())
 		h.root.Send(h.supervisor, &today{})
 		if tight, changed := h.measure(); changed {
 			h.root.Send(h.supervisor, &room{!tight})

@@ -142,6 +142,7 @@ func (s *session) summary(com *store.Commit, g *group) {
 		return
 	}
 	ses := s.state.Session()
+	com.Active = ses.LastActive
 	com.Body, _ = json.Marshal(&ses)
 	if !s.state.AtRest() || len(s.next) > 0 {
 		return

@@ -36,6 +36,7 @@ type Host struct {
 	endpoint  *endpoint.Server
 	artifacts artifactRoom
 	bag       *secret.Bag // header values of callers' MCP servers
+	evictor   evictor
 
 	system     *actor.ActorSystem
 	root       *actor.RootContext

@@ -23,7 +23,9 @@ type Limits struct {
 	MaxConcurrentTurns  int           // max(4, 4 x cores)
 	MaxQueue            int           // 32 inputs waiting in one session
 	MaxWaitingTurns     int           // 10,000 waiting in the host
-	MaxSessions         int64         // 1,000,000
+	MaxSessions         int64         // 1,000,000; one more takes the place of the longest idle
+	SessionTTL          time.Duration // 720 h idle
+	StoreMaxBytes       int64         // of the store; 0 is no bound
 	MaxSubscribers      int           // 32 streams of one session
 	PassivateAfter      time.Duration // 60 s
 	MaxWaitingProcesses int           // 64 turns that wait for their caller without a slot
@@ -57,6 +59,7 @@ func (l Limits) withDefaults() Limits {
 	def(&l.MaxQueue, 32)
 	def(&l.MaxWaitingTurns, 10_000)
 	def(&l.MaxSessions, 1_000_000)
+	def(&l.SessionTTL, 720*time.Hour)
 	def(&l.MaxSubscribers, 32)
 	def(&l.PassivateAfter, time.Minute)
 	def(&l.MaxWaitingProcesses, 64)

@@ -27,6 +27,8 @@ func (s *session) refused(m any, err error) bool {
 		s.answerAmendments(err)
 	case *remove:
 		m.reply <- answer[struct{}]{err: err}
+	case *evict:
+		m.reply <- answer[struct{}]{err: err}
 	case *subscribe:
 		m.reply <- answer[*Subscription]{err: err}
 	default:

@@ -192,6 +192,8 @@ func (s *session) serving(c actor.Context) {
 		s.subscribe(c, m)
 	case *remove:
 		s.remove(c, m)
+	case *evict:
+		s.evict(c, m)
 	default:
 		s.always(c)
 	}

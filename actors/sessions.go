@@ -48,9 +48,13 @@ func (h *Host) newSettings(ctx context.Context, owner string, n *spec.NewSession
 	if count, err := h.store.SessionCount(ctx); err != nil {
 		return nil, storeFailure(err)
 	} else if count >= h.cfg.limits.MaxSessions {
-		f := event.Fail(event.TooManySessions, "the host keeps as many sessions as limits.max_sessions allows; delete some or raise it")
-		f.RetryAfter = 60
-		return nil, f
+		if made, err := h.makeRoom(ctx); err != nil {
+			return nil, err
+		} else if !made {
+			f := event.Fail(event.TooManySessions, "the host keeps as many sessions as limits.max_sessions allows, and each of them is in use; delete some or raise it")
+			f.RetryAfter = 60
+			return nil, f
+		}
 	}
 	settings := &spec.Session{
 		ID: event.NewID(), Owner: owner, Agent: n.Agent, Environment: n.Environment,

@@ -16,6 +16,7 @@ type Stats struct {
 	// Counters since the start.
 	Completed, Failed, Cancelled int64
 	OrphansReaped                int64
+	Evicted                      int64 // sessions that went by themselves
 	Crashes                      int64 // actors that panicked
 	Commits                      int64
 	CommitTime                   time.Duration
@@ -28,6 +29,7 @@ type stats struct {
 	parked                                       atomic.Int64
 	completed, failed, cancelled                 atomic.Int64
 	orphans, crashes, commits, commitNanos       atomic.Int64
+	evicted                                      atomic.Int64
 	tight                                        atomic.Bool
 }
 
@@ -48,7 +50,7 @@ func (h *Host) Stats() Stats {
 		Running: s.running.Load(), Waiting: s.waiting.Load(), Parked: s.parked.Load(), Active: s.active.Load(),
 		Subscribers: s.subscribers.Load(), Trees: s.trees.Load(),
 		Completed: s.completed.Load(), Failed: s.failed.Load(), Cancelled: s.cancelled.Load(),
-		OrphansReaped: s.orphans.Load(), Crashes: s.crashes.Load(),
+		OrphansReaped: s.orphans.Load(), Evicted: s.evicted.Load(), Crashes: s.crashes.Load(),
 		Commits: s.commits.Load(), CommitTime: time.Duration(s.commitNanos.Load()),
 		Room: !s.tight.Load(),
 	}

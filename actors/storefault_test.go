@@ -1,6 +1,7 @@
 package actors_test
 
 import (
+	"context"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -25,6 +26,15 @@ type faulty struct {
 	// sends to held.
 	holding atomic.Pointer[chan struct{}]
 	held    chan struct{}
+	// hurt is a session whose record cannot be read or removed.
+	hurt atomic.Pointer[event.ID]
+}
+
+func (f *faulty) Remove(ctx context.Context, id event.ID) error {
+	if p := f.hurt.Load(); p != nil && *p == id {
+		return store.ErrCorrupt
+	}
+	return f.Store.Remove(ctx, id)
 }
 
 func (f *faulty) refuse() { f.refusing.Store(true) }

@@ -48,6 +48,9 @@ type Commit struct {
 	State *SessionState
 	Body  []byte
 	Spec  []byte
+	// Active is when the session last did something, in Unix milliseconds; 0 leaves
+	// what was there. What a new session starts with is its creation.
+	Active int64
 	// Turns are inserted or replaced by id.
 	Turns []Turn
 	// Spend is added to the sums of the session's owner. The commit must have events,
@@ -101,8 +104,10 @@ type Session struct {
 	// Trimmed is the last sequence number that is gone; 0 when none is.
 	Trimmed int64
 	Bytes   int64 // of its journal
-	Spec    []byte
-	Body    []byte
+	// Active is the Active of the newest commit that left the session idle.
+	Active int64
+	Spec   []byte
+	Body   []byte
 }
 
 // TurnState is the coarse state of a turn's record.
@@ -117,6 +122,16 @@ const (
 	// the order of turns, and First is the one event it has.
 	TurnNote
 )
+
+// IdleSession is a session in the list of those that nothing is queued or running
+// in. It is a hint: who acts on it looks the session up.
+type IdleSession struct {
+	ID     event.ID
+	Active int64
+	Bytes  int64 // of its journal, about
+	// N tells sessions of the same moment apart.
+	N int64
+}
 
 // Turn is a turn's record.
 type Turn struct {
@@ -199,6 +214,13 @@ type Store interface {
 	ActiveSessions(ctx context.Context) ([]*Session, error)
 	// SessionCount counts records that are not deleted.
 	SessionCount(ctx context.Context) (int64, error)
+
+	// IdleSessions lists those whose State is Idle by Active, the longest idle first,
+	// behind the place that after has; the zero one is the beginning.
+	IdleSessions(ctx context.Context, after IdleSession, limit int) ([]IdleSession, error)
+	// Used is how many bytes of the store are in use. purging says that some of them
+	// are of removed sessions, which go by themselves.
+	Used(ctx context.Context) (bytes int64, purging bool, err error)
 
 	// Claim makes host the owner of the session and returns the new epoch and
 	// record. It is durable.

@@ -34,6 +34,8 @@ func options(cfg *config.Config, log *slog.Logger, stateDir string, runtimes []a
 			MaxWaitingProcesses: l.MaxWaitingProcesses,
 			ToolResultTimeout:   l.ToolResultTimeout,
 			MaxSessions:         int64(l.MaxSessions),
+			SessionTTL:          l.SessionTTL,
+			StoreMaxBytes:       int64(l.StoreMaxBytes),
 			MaxSubscribers:      l.MaxSubscribers,
 			PassivateAfter:      l.PassivateAfter,
 			TurnTimeout:         l.TurnTimeout,

@@ -276,7 +276,7 @@ func (l *loader) checkDefault() {
 // checkUnbuilt refuses settings whose feature does not exist yet, so that nobody
 // believes they are protected by them.
 func (l *loader) checkUnbuilt() {
-	c, d := l.cfg, Default(l.src.Home, l.src.Root)
+	c := l.cfg
 	unbuilt := func(key, value, remedy string) {
 		l.fault(key, value, "asks for a feature that is not built yet", remedy)
 	}
@@ -288,12 +288,6 @@ func (l *loader) checkUnbuilt() {
 	}
 	if len(c.Policy) > 0 {
 		unbuilt("policy", "", "remove it: without one, roles dev and admin may do everything and others nothing")
-	}
-	if c.Limits.SessionTTL != d.Limits.SessionTTL {
-		unbuilt("limits.session_ttl", c.Limits.SessionTTL.String(), "remove it; DELETE ends a session")
-	}
-	if c.Limits.StoreMaxBytes != 0 {
-		unbuilt("limits.store_max_bytes", c.Limits.StoreMaxBytes.String(), "remove it; min_free_disk guards the disk")
 	}
 	for _, name := range c.Agents.names() {
 		r, key := c.Agents.Runtimes[name], "agents."+name

@@ -79,7 +79,7 @@ func (d *data) apply(c *store.Commit) error {
 		d.made++
 		s = &session{n: d.made, Session: store.Session{
 			ID: c.Session, Owner: c.Create.Owner, Created: c.Create.Created, State: store.Idle,
-			Host: c.Host, Epoch: c.Epoch, Reserved: store.Ahead,
+			Host: c.Host, Epoch: c.Epoch, Reserved: store.Ahead, Active: c.Create.Created,
 		}}
 		d.sessions[c.Session] = s
 		at, _ := slices.BinarySearchFunc(d.order, s, byCreation)
@@ -88,6 +88,9 @@ func (d *data) apply(c *store.Commit) error {
 	s.append(c.Events)
 	if c.State != nil {
 		s.State = *c.State
+	}
+	if c.Active != 0 {
+		s.Active = c.Active
 	}
 	if c.Body != nil {
 		s.Body = bytes.Clone(c.Body)

@@ -172,7 +172,7 @@ func (c *commit) applySession(w *writer) error {
 	e := c.entry
 	created := e == nil
 	if created {
-		e = &entry{id: c.Session, owner: c.Create.Owner, created: c.Create.Created, state: store.Idle, host: c.Host, epoch: c.Epoch, reserved: store.Ahead, era: w.store.era}
+		e = &entry{id: c.Session, owner: c.Create.Owner, created: c.Create.Created, state: store.Idle, host: c.Host, epoch: c.Epoch, reserved: store.Ahead, era: w.store.era, active: c.Create.Created}
 		c.entry = e
 		w.next.sessions++
 	}
@@ -180,6 +180,12 @@ func (c *commit) applySession(w *writer) error {
 	before := e.state
 	if c.State != nil {
 		e.state = *c.State
+	}
+	// A session at work is in no list of idle ones: its time is written when it rests.
+	listed := e.state != before
+	if c.Active != 0 && c.Active != e.active {
+		e.active = c.Active
+		listed = listed || e.state == store.Idle
 	}
 	if len(c.Events) > 0 {
 		e.head = c.chunk.last
@@ -194,7 +200,7 @@ func (c *commit) applySession(w *writer) error {
 		e.lag = 0
 		return w.insert(e, c.Spec, c.Body)
 	}
-	if e.state != before {
+	if listed {
 		if err := w.updateState(e); err != nil {
 			return err
 		}

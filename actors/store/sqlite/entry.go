@@ -26,6 +26,8 @@ type entry struct {
 	lag     int
 	// reserved is the mark, era when it was last set: see boot.go.
 	reserved, era int64
+	// active is only a hint, so no checksum covers it.
+	active int64
 }
 
 func (e *entry) mark() int64 {
@@ -39,11 +41,11 @@ func (w *writer) session(id event.ID) (*entry, error) {
 	}
 	e := &entry{id: id}
 	var mark int64
-	found, err := w.db.on("SELECT n, owner, created, state, host, epoch, head, trimmed, bytes, mark, reserved, era FROM session WHERE id=?1").blob(id[:]).one(func(s stmt) error {
+	found, err := w.db.on("SELECT n, owner, created, state, host, epoch, head, trimmed, bytes, mark, reserved, era, active FROM session WHERE id=?1").blob(id[:]).one(func(s stmt) error {
 		e.n, e.owner, e.created, e.state = s.ColumnInt64(0), s.ColumnText(1), s.ColumnInt64(2), store.SessionState(s.ColumnInt64(3))
 		copy(e.host[:], s.ColumnRawBlob(4))
 		e.epoch, e.head, e.trimmed, e.bytes, mark = s.ColumnInt64(5), s.ColumnInt64(6), s.ColumnInt64(7), s.ColumnInt64(8), s.ColumnInt64(9)
-		e.reserved, e.era = s.ColumnInt64(10), s.ColumnInt64(11)
+		e.reserved, e.era, e.active = s.ColumnInt64(10), s.ColumnInt64(11), s.ColumnInt64(12)
 		return nil
 	})
 	switch {
@@ -76,9 +78,9 @@ func (w *writer) touch(e *entry) {
 
 // insert makes the row of a new session and sets e.n.
 func (w *writer) insert(e *entry, spec, body []byte) error {
-	err := w.db.on("INSERT INTO session(id, owner, created, state, host, epoch, head, trimmed, bytes, mark, spec_crc, body_crc, spec, body, reserved, era) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16)").
+	err := w.db.on("INSERT INTO session(id, owner, created, state, host, epoch, head, trimmed, bytes, mark, spec_crc, body_crc, spec, body, reserved, era, active) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17)").
 		blob(e.id[:]).text(e.owner).int(e.created).int(int64(e.state)).blob(e.host[:]).int(e.epoch).int(e.head).int(e.trimmed).int(e.bytes).
-		int(e.mark()).int(e.specSum(spec)).int(e.bodySum(body)).blob(spec).blob(body).int(e.reserved).int(e.era).exec()
+		int(e.mark()).int(e.specSum(spec)).int(e.bodySum(body)).blob(spec).blob(body).int(e.reserved).int(e.era).int(e.active).exec()
 	e.n = w.db.LastInsertRowID()
 	return err
 }
@@ -90,9 +92,9 @@ func (w *writer) update(e *entry) error {
 		int(e.n).blob(e.host[:]).int(e.epoch).int(e.head).int(e.trimmed).int(e.bytes).int(e.mark()).int(e.reserved).int(e.era).exec()
 }
 
-// updateState is apart: it costs the index of states.
+// updateState is apart: it costs the indexes of states and of idle sessions.
 func (w *writer) updateState(e *entry) error {
-	return w.db.on("UPDATE session SET state=?2 WHERE n=?1").int(e.n).int(int64(e.state)).exec()
+	return w.db.on("UPDATE session SET state=?2, active=?3 WHERE n=?1").int(e.n).int(int64(e.state)).int(e.active).exec()
 }
 
 func (w *writer) updateBody(e *entry, body []byte) error {

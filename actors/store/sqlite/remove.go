@@ -152,17 +152,11 @@ func (w *writer) purge(n int64) (gone bool, err error) {
 // vacuum gives a few free pages back while more than a quarter of the file is
 // free. more asks for another step.
 func (w *writer) vacuum() (more bool, err error) {
-	pages, free := int64(0), int64(0)
-	for sql, to := range map[string]*int64{"PRAGMA page_count": &pages, "PRAGMA freelist_count": &free} {
-		_, err := w.db.on(sql).one(func(s stmt) error {
-			*to = s.ColumnInt64(0)
-			return nil
-		})
-		if err != nil {
-			return false, err
-		}
+	all, free, err := pages(w.db)
+	if err != nil {
+		return false, err
 	}
-	if free < minFree || free*4 < pages {
+	if free < minFree || free*4 < all {
 		return false, nil
 	}
 	err = w.store.guard("writer", func() error {

@@ -8,7 +8,7 @@ import (
 )
 
 // Format is the version of the file that this program writes.
-const Format = 3
+const Format = 4
 
 // applicationID marks the file as ours ("AGHS").
 const applicationID = 0x41474853
@@ -59,6 +59,13 @@ INSERT INTO meta VALUES ('boot', 0), ('era', 0);
 CREATE TABLE spend(owner TEXT NOT NULL, day INTEGER NOT NULL, tokens INTEGER NOT NULL, micro_usd INTEGER NOT NULL,
   PRIMARY KEY(owner, day)) WITHOUT ROWID;
 CREATE INDEX spend_day ON spend(day);
+`,
+	// The record of a session tells when it was last active. A damaged one stays
+	// damaged; its time is only a hint.
+	3: `
+ALTER TABLE session ADD COLUMN active INTEGER NOT NULL DEFAULT 0;
+UPDATE session SET active=max(created, CASE WHEN json_valid(CAST(body AS TEXT)) THEN coalesce(CAST(CAST(body AS TEXT)->>'$.last_active' AS INTEGER), 0) ELSE 0 END);
+CREATE INDEX session_idle ON session(active) WHERE state=1;
 `,
 }
 

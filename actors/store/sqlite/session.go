@@ -10,7 +10,7 @@ import (
 )
 
 // sessionColumns has at its end what the chunks newer than the row add to it.
-const sessionColumns = `n, id, owner, created, state, host, epoch, head, trimmed, bytes, mark, spec_crc, body_crc, spec, body, reserved, era,
+const sessionColumns = `n, id, owner, created, state, host, epoch, head, trimmed, bytes, mark, spec_crc, body_crc, spec, body, reserved, era, active,
 coalesce((SELECT last FROM chunk WHERE s=session.n ORDER BY first DESC LIMIT 1), 0),
 (SELECT sum(length(body)) FROM chunk WHERE s=session.n AND first>session.head)`
 
@@ -33,8 +33,8 @@ func scanSession(s stmt) *sessionRow {
 	r.epoch, r.head, r.trimmed, r.bytes = s.ColumnInt64(6), s.ColumnInt64(7), s.ColumnInt64(8), s.ColumnInt64(9)
 	r.mark, r.specCRC, r.bodyCRC = s.ColumnInt64(10), s.ColumnInt64(11), s.ColumnInt64(12)
 	r.spec, r.body = s.ColumnBlob(13, nil), s.ColumnBlob(14, nil)
-	r.reserved, r.era = s.ColumnInt64(15), s.ColumnInt64(16)
-	r.newest, r.newer = s.ColumnInt64(17), s.ColumnInt64(18)
+	r.reserved, r.era, r.active = s.ColumnInt64(15), s.ColumnInt64(16), s.ColumnInt64(17)
+	r.newest, r.newer = s.ColumnInt64(18), s.ColumnInt64(19)
 	return r
 }
 
@@ -46,7 +46,7 @@ func (r *sessionRow) view(era int64) (*store.Session, error) {
 	return &store.Session{
 		ID: r.id, Owner: r.owner, Created: r.created, State: r.state, Host: r.host, Epoch: r.epoch,
 		Head: max(r.head, r.newest), Trimmed: r.trimmed, Bytes: r.bytes + r.newer, Spec: r.spec, Body: r.body,
-		Reserved: r.reserved, Uncertain: r.era < era,
+		Reserved: r.reserved, Uncertain: r.era < era, Active: r.active,
 	}, nil
 }
 

@@ -31,6 +31,8 @@ func Run(t *testing.T, open func(t *testing.T) store.Store, reopen, crash func(t
 		{"SessionPages", sessionPages},
 		{"SessionFilter", sessionFilter},
 		{"ActiveSessionsAreFound", activeSessionsAreFound},
+		{"IdleSessionsByAge", idleSessionsByAge},
+		{"UsedFollowsWhatIsKept", usedFollowsWhatIsKept},
 		{"TurnPages", turnPages},
 		{"TurnIsReplaced", turnIsReplaced},
 		{"NumbersSurvive", numbersSurvive},

@@ -71,19 +71,7 @@ func (s *session) record(g *group, t *fold.Turn, state store.TurnState) {
 	if state != store.TurnOpen {
 		row.Last = t.Last
 	}
-	slim := *t
-	slim.Input = &event.Input{
-		Number: t.Input.Number, Wire: t.Input.Wire, Background: t.Input.Background, Forget: t.Input.Forget,
-	}
-	slim.Legs = make([]*fold.Leg, len(t.Legs))
-	for i, l := range t.Legs {
-		own := *l
-		if l.Input != nil {
-			own.Input = &event.Input{Wire: l.Input.Wire, Background: l.Input.Background, Forget: l.Input.Forget}
-		}
-		slim.Legs[i] = &own
-	}
-	row.Body, _ = json.Marshal(&slim)
+	row.Body = t.Record()
 	for i := range g.turns {
 		if g.turns[i].ID == row.ID {
 			g.turns[i] = row

@@ -1,6 +1,7 @@
 package fold
 
 import (
+	"encoding/json"
 	"slices"
 
 	"github.com/agenthost/agenthost/actors/event"
@@ -119,6 +120,25 @@ type Turn struct {
 	// Removed are items that were taken out one by one. The turn's own objects still
 	// tell them, lists do not.
 	Removed []event.ID `json:"removed,omitempty"`
+}
+
+// Record is the body of the turn's stored record: without what was said in it, which
+// is in the journal.
+func (t *Turn) Record() []byte {
+	slim := *t
+	slim.Input = &event.Input{
+		Number: t.Input.Number, Wire: t.Input.Wire, Background: t.Input.Background, Forget: t.Input.Forget,
+	}
+	slim.Legs = make([]*Leg, len(t.Legs))
+	for i, l := range t.Legs {
+		own := *l
+		if l.Input != nil {
+			own.Input = &event.Input{Wire: l.Input.Wire, Background: l.Input.Background, Forget: l.Input.Forget}
+		}
+		slim.Legs[i] = &own
+	}
+	body, _ := json.Marshal(&slim) // of plain values: it cannot fail
+	return body
 }
 
 // Model is the model the caller named for this turn: its own, else the settings'.

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -228,4 +229,102 @@ func TestDamagedRowOfFormat1StaysDamaged(t *testing.T) {
 	edit(t, dir, "UPDATE session SET epoch=9")
 	_, err := mustOpen(t, dir, Options{}).Session(t.Context(), "", w.id)
 	wantErr(t, "session", err, store.ErrCorrupt)
+}
+
+// newFile makes a file as the program of an older format did, by the steps up to it.
+func newFile(t *testing.T, dir string, version int64) *db {
+	t.Helper()
+	if err := create(filepath.Join(dir, fileName)); err != nil {
+		t.Fatal(err)
+	}
+	k, err := mount(nil, func(error) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(k.unmount)
+	c, err := dial(filepath.Join(dir, fileName), k.name, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Exec("PRAGMA page_size=8192; PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL"); err != nil {
+		t.Fatal(err)
+	}
+	for v := range version {
+		if err := step(c, v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return newDB(c)
+}
+
+// oldSession writes a session row as formats 2 and 3 had it.
+func oldSession(t *testing.T, d *db, id event.ID, created int64, body string) {
+	t.Helper()
+	e := entry{id: id, owner: "ann", created: created, state: store.Idle, epoch: 1, reserved: store.Ahead}
+	err := d.on("INSERT INTO session(id, owner, created, state, host, epoch, head, trimmed, bytes, mark, spec_crc, body_crc, spec, body, reserved, era) VALUES (?1,'ann',?2,1,?3,1,0,0,0,?4,?5,?6,?7,?8,?9,0)").
+		blob(id[:]).int(created).blob(e.host[:]).int(e.mark()).int(e.specSum([]byte("spec"))).int(e.bodySum([]byte(body))).
+		blob([]byte("spec")).blob([]byte(body)).int(e.reserved).exec()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A file of format 2 knows of no spending; it is kept from then on.
+func TestFormat2IsMigrated(t *testing.T) {
+	t.Parallel()
+	dir, w := t.TempDir(), newSession(t)
+	d := newFile(t, dir, 2)
+	oldSession(t, d, w.id, 5, "body")
+	if err := errors.Join(d.Exec("UPDATE meta SET value=1 WHERE name='sessions'"), d.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		s := mustOpen(t, dir, Options{})
+		if rec, err := s.Session(t.Context(), "ann", w.id); err != nil || string(rec.Body) != "body" {
+			t.Fatalf("%+v, %v", rec, err)
+		}
+		if owners, today, err := s.Spent(t.Context(), 7); err != nil || len(owners) > 1 || today.Tokens != w.head*5 {
+			t.Fatalf("spent %+v, %+v, %v", owners, today, err)
+		}
+		if w.head == 0 {
+			c := &store.Commit{Session: w.id, Epoch: 1, Events: storetest.Events(w.id, 1, 1), Durable: true, Spend: &store.Spend{Day: 7, Tokens: 5}}
+			w.must(s, c)
+		}
+		mustClose(t, s)
+	}
+}
+
+// A file of format 3 lists its sessions by what their records say, and the damaged
+// ones by their creation.
+func TestFormat3IsMigrated(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	d := newFile(t, dir, 3)
+	ids := []event.ID{event.NewID(), event.NewID(), event.NewID(), event.NewID()}
+	oldSession(t, d, ids[0], 10, `{"last_active":900}`)
+	oldSession(t, d, ids[1], 20, `{"last_active":300}`)
+	oldSession(t, d, ids[2], 30, "no json")
+	oldSession(t, d, ids[3], 40, `{"id":"x"}`)
+	if err := errors.Join(d.Exec("UPDATE meta SET value=4 WHERE name='sessions'"), d.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		s := mustOpen(t, dir, Options{})
+		list, err := s.IdleSessions(t.Context(), store.IdleSession{}, 10)
+		if err != nil || len(list) != 4 {
+			t.Fatalf("%+v, %v", list, err)
+		}
+		for i, want := range []struct {
+			id     event.ID
+			active int64
+		}{{ids[2], 30}, {ids[3], 40}, {ids[1], 300}, {ids[0], 900}} {
+			if list[i].ID != want.id || list[i].Active != want.active {
+				t.Errorf("place %d: %+v, want %+v", i, list[i], want)
+			}
+			if _, err := s.Session(t.Context(), "ann", want.id); err != nil {
+				t.Error(err)
+			}
+		}
+		mustClose(t, s)
+	}
 }

@@ -175,3 +175,65 @@ func TestRandomFlipsAreNeverSilent(t *testing.T) {
 	}
 	t.Logf("60 flips: %d noticed in sessions, %d refused at the start", noticed, refused)
 }
+
+// A damaged row is not in a list, and the others are; it says what it is when it is
+// asked for, by its owner and, as nothing of it can be believed, by anybody.
+func TestListsGoOnPastDamage(t *testing.T) {
+	t.Parallel()
+	for name, sql := range map[string]string{
+		"body":    "UPDATE session SET body='x' WHERE n=2; UPDATE record SET body='x' WHERE n=2",
+		"owner":   "UPDATE session SET owner='bob' WHERE n=2; UPDATE record SET owner='bob' WHERE n=2",
+		"state":   "UPDATE session SET state=3 WHERE n=2; UPDATE record SET name='x' WHERE n=2",
+		"created": "UPDATE session SET created=created+1 WHERE n=2; UPDATE record SET created=created+1 WHERE n=2",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			sessions := written(t, dir, 3, 2)
+			s := mustOpen(t, dir, Options{})
+			for _, w := range sessions {
+				if err := s.PutRecord(t.Context(), &store.Record{Kind: "agent", ID: w.id, Owner: "ann", Name: "a", Created: 1}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			mustClose(t, s)
+			edit(t, dir, sql)
+			s = mustOpen(t, dir, Options{})
+			for _, limit := range []int{1, 2, 10} {
+				for _, desc := range []bool{false, true} {
+					var got, records int
+					p := spec.Page{Limit: limit, Desc: desc}
+					for more := true; more; {
+						list, m, err := s.Sessions(t.Context(), store.SessionFilter{Owner: "ann"}, p)
+						if err != nil || m && len(list) != limit {
+							t.Fatalf("%d sessions, more %v, %v", len(list), m, err)
+						}
+						if got, more = got+len(list), m; more {
+							p.After = list[len(list)-1].ID
+						}
+					}
+					p.After = event.ID{}
+					for more := true; more; {
+						list, m, err := s.Records(t.Context(), "agent", "ann", p)
+						if err != nil || m && len(list) != limit {
+							t.Fatalf("%d records, more %v, %v", len(list), m, err)
+						}
+						if records, more = records+len(list), m; more {
+							p.After = list[len(list)-1].ID
+						}
+					}
+					if got != 2 || records != 2 {
+						t.Errorf("lists of %d show %d sessions and %d records, want the 2 that are sound", limit, got, records)
+					}
+				}
+			}
+			for _, owner := range []string{"ann", "bob", ""} {
+				_, err := s.Session(t.Context(), owner, sessions[1].id)
+				wantErr(t, "the damaged session for "+owner, err, store.ErrCorrupt)
+			}
+			if _, err := s.Session(t.Context(), "bob", sessions[0].id); !errors.Is(err, store.ErrNotFound) {
+				t.Errorf("a foreign session: %v", err)
+			}
+		})
+	}
+}

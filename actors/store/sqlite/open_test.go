@@ -176,7 +176,7 @@ func TestPurgeGivesSpaceBackAndGoesOnAfterARestart(t *testing.T) {
 	mustClose(t, s)
 	id := sessions[1].id
 	mark := (&entry{id: id, state: store.Deleted, epoch: 1, head: sessions[1].head, reserved: store.Ahead}).mark()
-	edit(t, dir, fmt.Sprintf("UPDATE session SET state=3, mark=%d WHERE id=x'%s'", mark, id.Hex()))
+	edit(t, dir, fmt.Sprintf("UPDATE session SET state=3, bytes=0, mark=%d WHERE id=x'%s'", mark, id.Hex()))
 	s = mustOpen(t, dir, Options{})
 	_, err := s.Session(t.Context(), "", id)
 	wantErr(t, "session", err, store.ErrNotFound)

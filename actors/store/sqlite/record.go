@@ -142,17 +142,43 @@ func (s *Store) Records(ctx context.Context, kind, owner string, p spec.Page) ([
 		}
 		at = place{row.Created, row.n}
 	}
+	limit := pageLimit(p)
+	var list []*store.Record
+	for {
+		batch := limit + 1 - int64(len(list))
+		rows, err := s.recordBatch(ctx, kind, owner, p.Desc, at, batch)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, r := range rows {
+			at = place{r.Created, r.n}
+			sound, err := viewRecords([]*recordRow{r})
+			if err != nil {
+				// A list must show the others.
+				s.opts.Logger.Error("a record is damaged; it is left out of the list", "kind", kind, "record", r.ID.Hex(), "error", err)
+				continue
+			}
+			list = append(list, sound...)
+		}
+		if int64(len(list)) > limit {
+			return list[:limit], true, nil
+		}
+		if int64(len(rows)) < batch {
+			return list, false, nil
+		}
+	}
+}
+
+func (s *Store) recordBatch(ctx context.Context, kind, owner string, desc bool, at place, limit int64) (rows []*recordRow, err error) {
 	byOwner, down := 0, 0
 	if owner != "" {
 		byOwner = 1
 	}
-	if p.Desc {
+	if desc {
 		down = 1
 	}
-	limit := pageLimit(p)
-	var rows []*recordRow
-	err := s.view(ctx, func(d *db) error {
-		q := d.on(recordLists[byOwner][down]).text(kind).int(at.created).int(at.n).int(limit + 1)
+	err = s.view(ctx, func(d *db) error {
+		q := d.on(recordLists[byOwner][down]).text(kind).int(at.created).int(at.n).int(limit)
 		if owner != "" {
 			q = q.text(owner)
 		}
@@ -161,15 +187,7 @@ func (s *Store) Records(ctx context.Context, kind, owner string, p spec.Page) ([
 			return true, nil
 		})
 	})
-	if err != nil {
-		return nil, false, err
-	}
-	more := int64(len(rows)) > limit
-	if more {
-		rows = rows[:limit]
-	}
-	list, err := viewRecords(rows)
-	return list, more, err
+	return rows, err
 }
 
 // DeleteRecord removes one.

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/agenthost/agenthost/actors/event"
@@ -114,13 +115,17 @@ func (w *writer) choreFailed(what string, err error) {
 // purge removes a few rows of a deleted session, its own row last. gone says
 // that nothing is left.
 func (w *writer) purge(n int64) (gone bool, err error) {
-	deleted := false
-	_, err = w.db.on("SELECT state FROM session WHERE n=?1").int(n).one(func(s stmt) error {
-		deleted = store.SessionState(s.ColumnInt64(0)) == store.Deleted
+	var row *sessionRow
+	_, err = w.db.on("SELECT " + sessionColumns + " FROM session WHERE n=?1").int(n).one(func(s stmt) error {
+		row = scanSession(s)
 		return nil
 	})
-	if err != nil || !deleted {
+	if err != nil || row == nil || row.state != store.Deleted {
 		return true, err
+	}
+	if row.mark != row.entry.mark() {
+		// Nobody may have removed it: a flipped bit must not.
+		return true, fmt.Errorf("%w: record of session %s, which says that it was removed", store.ErrCorrupt, row.id)
 	}
 	for _, sql := range [...][2]string{
 		{"SELECT n, length(body) FROM chunk WHERE s=?1 ORDER BY first LIMIT ?2", "DELETE FROM chunk WHERE n=?1"},

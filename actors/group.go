@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/agenthost/agenthost/actors/archive"
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/fold"
 	"github.com/agenthost/agenthost/actors/store"
@@ -67,11 +68,7 @@ func (s *session) add(g *group, ev event.Event) *fold.View {
 
 // record puts a turn's record into g.
 func (s *session) record(g *group, t *fold.Turn, state store.TurnState) {
-	row := store.Turn{ID: t.ID, Session: s.id, Ordinal: t.Ordinal, State: state, First: t.First, Number: t.Input.Number}
-	if state != store.TurnOpen {
-		row.Last = t.Last
-	}
-	row.Body = t.Record()
+	row := archive.Record(t, state)
 	for i := range g.turns {
 		if g.turns[i].ID == row.ID {
 			g.turns[i] = row

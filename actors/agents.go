@@ -17,6 +17,10 @@ import (
 
 const agentKind = "agent"
 
+// ExportedKinds are the kinds of saved records that are whole without files beside
+// the store.
+func ExportedKinds() []string { return []string{agentKind} }
+
 // configured gives the agents of the configuration ids that stay the same over
 // restarts. They live in memory and belong to everybody.
 func configured(list []spec.Agent) []spec.Agent {

@@ -18,6 +18,9 @@ func (h *Host) ResolveModel(ctx context.Context, owner, model, pinned string) (*
 	if pinned != "" {
 		r, ok := h.runtimes.byName[pinned]
 		if !ok {
+			if pinned == spec.Imported {
+				return nil, notContinued()
+			}
 			return nil, event.FailParam(event.ModelNotFound, "adapter", fmt.Sprintf("this host has no adapter %q; it has %s", pinned, h.runtimes.names()))
 		}
 		pin = r.Adapter.Name()

@@ -72,7 +72,14 @@ func (h *Host) runtime(name string) (*RuntimeConfig, error) {
 	if r, ok := h.runtimes.byName[name]; ok {
 		return r, nil
 	}
+	if name == spec.Imported {
+		return nil, notContinued()
+	}
 	return nil, event.Fail(event.RuntimeNotInstalled, fmt.Sprintf("this host has no adapter %q; it has %s", name, h.runtimes.names()))
+}
+
+func notContinued() error {
+	return event.Fail(event.Unsupported, "this session was imported from another server: it can be read, and not continued or changed; begin a new one")
 }
 
 func (r *runtimes) names() string {

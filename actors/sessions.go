@@ -320,7 +320,9 @@ func (h *Host) Sessions(ctx context.Context, owner string, q spec.SessionQuery, 
 	for _, rec := range recs {
 		s, err := sessionOf(rec)
 		if err != nil {
-			return nil, false, err
+			// A list must show the others; the session itself says what it is.
+			h.log.Error("a session's record is damaged; it is left out of the list", "session", rec.ID, "error", err)
+			continue
 		}
 		out = append(out, s)
 	}

@@ -252,7 +252,7 @@ func storeFailure(err error) error {
 	case errors.Is(err, store.ErrFull):
 		f.Message, f.RetryAfter = "the disk below the state directory is full or nearly so; nothing was accepted", 30
 	case errors.Is(err, store.ErrCorrupt):
-		f.Code, f.Message = event.SessionQuarantined, "stored data of this session is damaged, so it is not served; `agenthost store dump` shows what is readable"
+		f.Code, f.Message = event.SessionQuarantined, "stored data of this session is damaged, so it is not served; `agenthost store dump` shows what is readable, and `agenthost store repair`, without the server, keeps what can be kept"
 	case errors.Is(err, store.ErrFenced), errors.Is(err, store.ErrHead):
 		f.Code, f.Message = event.NotOwner, "the session is served by another host"
 	case errors.Is(err, store.ErrClosed):

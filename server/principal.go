@@ -25,8 +25,8 @@ const (
 	RoleDev   = "dev"
 )
 
-// anonymous is everyone on a server without tokens.
-const anonymous = "anonymous"
+// Anonymous is everyone on a server without tokens.
+const Anonymous = "anonymous"
 
 // keyring knows the tokens, as digests of one length.
 type keyring struct {
@@ -63,7 +63,7 @@ var (
 // Authorization and X-Access-Token headers only: a query ends up in logs.
 func (k *keyring) who(h *fasthttp.RequestHeader) (*holder, error) {
 	if k.open() {
-		return &holder{id: anonymous, admin: true}, nil
+		return &holder{id: Anonymous, admin: true}, nil
 	}
 	var found *holder
 	presented := false

@@ -100,16 +100,33 @@ func ParseHex(s string) (ID, bool) {
 
 // Parse reads a public id: one of prefixes followed by 32 hex digits; with the
 // prefix "" bare digits pass as well. It is the only gate between a path segment
-// and a look-up.
+// and a look-up. Ids of 24 digits, which servers before this one gave out and which
+// imported sessions and turns have, pass with a prefix: they stand for the id of 32
+// digits that begins with them and ends as a turn's does.
 func Parse(s string, prefixes ...string) (ID, bool) {
 	for _, p := range prefixes {
 		if digits, ok := strings.CutPrefix(s, p); ok {
 			if id, ok := ParseHex(digits); ok {
 				return id, true
 			}
+			if id, ok := parseShort(digits); ok && p != "" {
+				return id, true
+			}
 		}
 	}
 	return ID{}, false
+}
+
+// parseShort reads an id of 24 digits.
+func parseShort(s string) (ID, bool) {
+	if len(s) != 24 {
+		return ID{}, false
+	}
+	id, ok := ParseHex(s + "00000000")
+	if !ok || id.IsZero() {
+		return ID{}, false
+	}
+	return TurnOf(id), true
 }
 
 // NewTurnID returns a random turn ID: 96 random bits and a tail computed from

@@ -83,6 +83,10 @@ type NewSession struct {
 	SpendControl SpendControl
 }
 
+// Imported is the adapter, and the model, of sessions that another server kept. It
+// runs nothing: they can be read, not continued.
+const Imported = "imported"
+
 // Settled reports whether the session has an agent. A conversation has none before
 // its first input.
 func (s *Session) Settled() bool { return s.Agent.Adapter != "" }

@@ -32,7 +32,7 @@ func (c *Commit) Check() error {
 	if c.Session.IsZero() {
 		return fmt.Errorf("store: commit without a session")
 	}
-	if c.Head < 0 || c.Create != nil && c.Head != 0 {
+	if c.Head < 0 || c.Create != nil && c.Head != c.Create.Trimmed {
 		return fmt.Errorf("store: commit of session %s with head %d", c.Session, c.Head)
 	}
 	next := c.Head + 1

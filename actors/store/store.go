@@ -42,7 +42,7 @@ type Commit struct {
 	// before it.
 	Head   int64
 	Events []event.Event
-	// Create makes the session's record; Head must be 0.
+	// Create makes the session's record; Head must be its Trimmed.
 	Create *NewSession
 	// State, Body and Spec replace those of the session's record when set.
 	State *SessionState
@@ -72,6 +72,9 @@ type Commit struct {
 type NewSession struct {
 	Owner   string
 	Created int64 // Unix milliseconds
+	// Trimmed is the last sequence number that is gone from the start, of a session
+	// that comes from elsewhere; 0 for all others.
+	Trimmed int64
 }
 
 // SessionState is the coarse state that look-ups need without the body.
@@ -197,6 +200,8 @@ type Record struct {
 type SessionFilter struct {
 	Owner string // "" for every owner
 	Match func(*Session) bool
+	// Damaged is told of each session that is left out because it is; nil is allowed.
+	Damaged func(id event.ID, err error)
 }
 
 // Store is the interface both implementations satisfy. All methods are safe for

@@ -36,7 +36,7 @@ type verbs struct {
 	CheckConfig configCheckVerb `cmd:"" hidden:"" help:"Same as config check."`
 	Healthcheck healthVerb      `cmd:"" help:"Ask a running server whether it is alive: exit code 0 or 1."`
 	Adapter     adapterVerbs    `cmd:"" help:"Write an adapter of your own."`
-	Store       storeVerbs      `cmd:"" help:"Look at stored sessions."`
+	Store       storeVerbs      `cmd:"" help:"Look at stored sessions, check, repair and compact the store, and move sessions between stores."`
 	Version     versionVerb     `cmd:"" help:"Print version, commit and platform."`
 	Help        helpVerb        `cmd:"" help:"Explain a verb, as its --help does: help serve."`
 

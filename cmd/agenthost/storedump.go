@@ -4,19 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/signal"
 	"strings"
 
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/store"
-	"github.com/agenthost/agenthost/actors/store/sqlite"
 )
-
-type storeVerbs struct {
-	Dump dumpVerb `cmd:"" help:"Print a session's events as JSON lines. Works beside a running server."`
-}
 
 type dumpVerb struct {
 	ID string `arg:"" help:"The session's id (agsess_..., conv_...), that of one of its turns (turn_..., resp_...), or the 32 digits of either."`
@@ -35,16 +29,9 @@ func (v *dumpVerb) Run(c *console) error {
 	}
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer cancel()
-	if _, err := os.Stat(cfg.StateDir); errors.Is(err, fs.ErrNotExist) {
-		return exit(exitFailed, fmt.Errorf("the state directory %s does not exist; name the server's with --state-dir or --config", cfg.StateDir))
-	}
-	private() // reading may make files beside the store
-	s, err := sqlite.OpenReadOnly(cfg.StateDir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return exit(exitFailed, fmt.Errorf("%s holds no sessions; name the server's state directory with --state-dir or --config", cfg.StateDir))
-	case err != nil:
-		return exit(exitFailed, err)
+	s, err := openStored(cfg.StateDir)
+	if err != nil {
+		return err
 	}
 	err = dump(ctx, c, s, id, turn)
 	if errors.Is(err, store.ErrNotFound) {

@@ -222,8 +222,8 @@ func (l *loader) refuseCommandKeys(key string) {
 
 func (l *loader) checkCommand(name string, r *Runtime) {
 	key := "agents." + name
-	if !adapterName.MatchString(name) || contains([]string{"none", "command"}, name) || l.src.Aliases[name] != "" {
-		l.fault(key, "", "cannot be an adapter's name", "use 1 to 40 of a-z 0-9 -, not none, command or another adapter's alias")
+	if !adapterName.MatchString(name) || contains([]string{"none", "command", "imported"}, name) || l.src.Aliases[name] != "" {
+		l.fault(key, "", "cannot be an adapter's name", "use 1 to 40 of a-z 0-9 -, not none, command, imported or another adapter's alias")
 	}
 	if !l.cfg.allowCommand {
 		l.fault(key, "", "ABX_AGENTS_ALLOW_COMMAND=0 forbids adapters of one's own", "remove it, or unset that variable")

@@ -79,7 +79,7 @@ func (d *data) apply(c *store.Commit) error {
 		d.made++
 		s = &session{n: d.made, Session: store.Session{
 			ID: c.Session, Owner: c.Create.Owner, Created: c.Create.Created, State: store.Idle,
-			Host: c.Host, Epoch: c.Epoch, Reserved: store.Ahead, Active: c.Create.Created,
+			Host: c.Host, Epoch: c.Epoch, Head: c.Create.Trimmed, Trimmed: c.Create.Trimmed, Reserved: c.Create.Trimmed + store.Ahead, Active: c.Create.Created,
 		}}
 		d.sessions[c.Session] = s
 		at, _ := slices.BinarySearchFunc(d.order, s, byCreation)

@@ -172,7 +172,8 @@ func (c *commit) applySession(w *writer) error {
 	e := c.entry
 	created := e == nil
 	if created {
-		e = &entry{id: c.Session, owner: c.Create.Owner, created: c.Create.Created, state: store.Idle, host: c.Host, epoch: c.Epoch, reserved: store.Ahead, era: w.store.era, active: c.Create.Created}
+		e = &entry{id: c.Session, owner: c.Create.Owner, created: c.Create.Created, state: store.Idle, host: c.Host, epoch: c.Epoch,
+			head: c.Create.Trimmed, trimmed: c.Create.Trimmed, reserved: c.Create.Trimmed + store.Ahead, era: w.store.era, active: c.Create.Created}
 		c.entry = e
 		w.next.sessions++
 	}

@@ -119,6 +119,9 @@ func (s *Store) Sessions(ctx context.Context, f store.SessionFilter, p spec.Page
 			if err != nil {
 				// A list must show the others; the session itself says what it is.
 				s.opts.Logger.Error("a session's record is damaged; it is left out of the list", "session", r.id.Hex(), "error", err)
+				if f.Damaged != nil {
+					f.Damaged(r.id, err)
+				}
 				continue
 			}
 			if f.Match != nil && !f.Match(rec) {

@@ -54,7 +54,11 @@ func Open(dir string, opts Options) (*Store, error) {
 	}
 	s.lock = lock
 	if err := s.open(); err != nil {
-		return nil, errors.Join(fmt.Errorf("open the store in %s: %w", dir, err), s.release())
+		err = fmt.Errorf("open the store in %s: %w", dir, err)
+		if errors.Is(err, store.ErrCorrupt) {
+			err = fmt.Errorf("%w; agenthost store repair keeps what can be read", err)
+		}
+		return nil, errors.Join(err, s.release())
 	}
 	go s.writer.run()
 	go s.copier.run()

@@ -10,6 +10,7 @@ import (
 	"github.com/agenthost/agenthost/actors"
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/fold"
+	"github.com/agenthost/agenthost/actors/store"
 )
 
 // frames renders a batch as a wire would: a line an event, JSON with the
@@ -62,10 +63,10 @@ func (r *reader) next() (wake <-chan struct{}, last *event.Event, err error) {
 		if b.Events[i].Seq <= r.after {
 			continue
 		}
-		if b.Events[i].Seq != r.after+1 {
-			return nil, nil, fmt.Errorf("event %d after %d", b.Events[i].Seq, r.after)
+		if ev := &b.Events[i]; !store.Follows(ev, r.after+1) {
+			return nil, nil, fmt.Errorf("event %d after %d", ev.Seq, r.after)
 		}
-		r.after++
+		r.after = b.Events[i].Seq
 		if _, err := r.w.Write(f.Of(i)); err != nil {
 			return nil, nil, err
 		}

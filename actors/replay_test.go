@@ -14,8 +14,8 @@ import (
 )
 
 // From any cursor the bytes that a live reader saw, the bytes from memory and
-// the bytes from the store are the same, whatever ran, before and after trimming;
-// a trimmed cursor is refused and names one that works.
+// the bytes from the store are the same, whatever ran, before and after trimming, but
+// for the deltas of done items, which a small journal drops first; a trimmed cursor is refused and names one that works.
 func TestRingBytesAreReplayBytes(t *testing.T) {
 	t.Parallel()
 	whole, small := restless(), restless()
@@ -60,7 +60,11 @@ func TestRingBytesAreReplayBytes(t *testing.T) {
 				if err != nil {
 					rt.Fatalf("%s: cursor %d: %v", where, after, err)
 				}
-				if want := seen.Bytes()[starts[after]:]; !bytes.Equal(got, want) {
+				want := seen.Bytes()[starts[after]:]
+				if h == hosts["small"] { // deltas may be dropped, all else is the same
+					got, want = withoutDeltas(got), withoutDeltas(want)
+				}
+				if !bytes.Equal(got, want) {
 					rt.Fatalf("%s: after %d\n got %s\nwant %s", where, after, got, want)
 				}
 			}
@@ -74,13 +78,32 @@ func TestRingBytesAreReplayBytes(t *testing.T) {
 	}
 }
 
-// lineStarts is where line n begins.
+// withoutDeltas are the lines less those of deltas, and of what stands for them.
+func withoutDeltas(b []byte) []byte {
+	var out []byte
+	for line := range bytes.Lines(b) {
+		if line[0] == '{' && !bytes.Contains(line, []byte(`"kind":"skipped"`)) { // a delta's begins with its number
+			out = append(out, line...)
+		}
+	}
+	return out
+}
+
+// lineStarts is where the lines behind event n begin. One line may stand for several
+// events whose deltas were dropped.
 func lineStarts(b []byte) []int {
 	starts := []int{0}
-	for i, c := range b {
-		if c == '\n' {
-			starts = append(starts, i+1)
+	at := 0
+	for line := range bytes.Lines(b) {
+		var seq int
+		if _, err := fmt.Sscanf(string(line), `{"Event":{"seq":%d`, &seq); err != nil {
+			_, _ = fmt.Sscanf(string(line), "%d", &seq)
 		}
+		for len(starts) < seq {
+			starts = append(starts, at)
+		}
+		at += len(line)
+		starts = append(starts, at)
 	}
 	return starts
 }

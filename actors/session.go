@@ -62,6 +62,8 @@ type session struct {
 	lastCheckpoint int64
 	sinceBytes     int
 	trimming       bool
+	trimAgain      bool  // more has come since a trim began
+	thin           int64 // up to here the journal has no deltas to drop
 
 	waiting  []any // messages that came while loading
 	reading  int   // goroutines that will send what they read
@@ -148,7 +150,7 @@ func (s *session) Receive(c actor.Context) {
 		s.stopTurn(c, event.Fail(event.ServerStopped, "the server was stopped while this turn waited for its caller"))
 		s.quiet(c)
 	case *trimmed:
-		s.trimming = false
+		s.slimmer(c, m.thin)
 	default:
 		s.behavior.Receive(c)
 	}

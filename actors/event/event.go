@@ -42,7 +42,8 @@ const (
 	// and DELETE of a response). Its id, status and usage stay.
 	TurnForgotten
 	// Skipped uses up every number after the event before it, its own included: a
-	// crash of the machine may have lost events that had them. No turn.
+	// crash of the machine may have lost events that had them. With a Turn, they were
+	// deltas of that turn's done items, dropped to keep the journal small.
 	Skipped
 	// TurnWaiting says that the turn waits for its caller: the open items of the
 	// types FunctionCall and Approval are what is asked of it. It ends the turn's

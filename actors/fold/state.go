@@ -122,7 +122,9 @@ func (s *State) Apply(ev *event.Event) (*View, error) {
 	s.session.Head = ev.Seq
 	switch ev.Kind {
 	case event.Skipped:
-		s.skipped(lost)
+		if ev.Turn.IsZero() {
+			s.skipped(lost)
+		}
 		return nil, nil
 	case event.SessionCreated, event.SessionUpdated:
 		return s.settings(ev)

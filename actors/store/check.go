@@ -62,3 +62,18 @@ func (c *Commit) Check() error {
 	}
 	return nil
 }
+
+// CheckThin reports what makes events unfit for the place of first to last.
+func CheckThin(first, last int64, events []event.Event) error {
+	next := first
+	for i := range events {
+		if !Follows(&events[i], next) {
+			return fmt.Errorf("store: thin events have %d where %d belongs", events[i].Seq, next)
+		}
+		next = events[i].Seq + 1
+	}
+	if first < 1 || len(events) == 0 || next != last+1 {
+		return fmt.Errorf("store: thin events %d to %d end before %d", first, last, next)
+	}
+	return nil
+}

@@ -254,6 +254,11 @@ type Store interface {
 	// It returns the new trim mark.
 	Trim(ctx context.Context, session event.ID, seq int64) (int64, error)
 
+	// Thin puts events, which cover the numbers first to last by Skipped events, in the
+	// place of those that have them now. first begins a commit, or what an earlier Thin
+	// made, and last ends one; else it is ErrHead. It is durable.
+	Thin(ctx context.Context, session event.ID, first, last int64, events []event.Event) error
+
 	// Key looks an idempotency key up. ErrNotFound after 24 hours.
 	Key(ctx context.Context, owner, value string, now int64) (*Key, error)
 

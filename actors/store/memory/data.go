@@ -41,6 +41,14 @@ type chunk struct {
 	bytes  int64
 }
 
+func newChunk(first int64, events []event.Event) chunk {
+	k := chunk{first: first, events: slices.Clone(events)}
+	for i := range events {
+		k.bytes += int64(len(events[i].Text)) + 64
+	}
+	return k
+}
+
 func (c *chunk) last() int64 { return c.events[len(c.events)-1].Seq }
 
 // window is the events of the numbers from..to.
@@ -190,10 +198,7 @@ func (s *session) append(events []event.Event) {
 	if len(events) == 0 {
 		return
 	}
-	k := chunk{first: s.Head + 1, events: slices.Clone(events)}
-	for i := range events {
-		k.bytes += int64(len(events[i].Text)) + 64
-	}
+	k := newChunk(s.Head+1, events)
 	s.chunks = append(s.chunks, k)
 	s.Head = k.last()
 	if s.Head >= s.Reserved {

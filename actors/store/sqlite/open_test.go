@@ -340,6 +340,7 @@ func exercise(t *testing.T, s *Store) {
 	check(err)
 	_, err = s.CheckpointAfter(ctx, w.id, 3)
 	check(err)
+	check(s.Thin(ctx, w.id, 1, 2, []event.Event{{Kind: event.Skipped, Seq: 2, Turn: w.id}}))
 	_, err = s.Trim(ctx, w.id, 4)
 	check(err)
 	_, err = s.Claim(ctx, w.id, w.id)

@@ -42,6 +42,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store, reopen, crash func(t
 		{"ReadIsBounded", readIsBounded},
 		{"Checkpoints", checkpoints},
 		{"TrimIsWholeCommits", trimIsWholeCommits},
+		{"ThinIsWholeCommits", thinIsWholeCommits},
 		{"SkippedNumbersAreRead", skippedNumbersAreRead},
 		{"SkippedNumbersAreTrimmed", skippedNumbersAreTrimmed},
 		{"MarkStaysAhead", markStaysAhead},

@@ -124,3 +124,25 @@ func TestNewIDsDiffer(t *testing.T) {
 		}
 	}
 }
+
+// Ids of 24 digits, as another server gave them out, lead to one identity under every
+// prefix, which items' ids lead back to; bare ones do not pass.
+func TestShortIDsAreRead(t *testing.T) {
+	t.Parallel()
+	const digits = "0123456789abcdef01234567"
+	id, ok := Parse("turn_"+digits, PrefixTurn)
+	if !ok || !strings.HasPrefix(id.Hex(), digits) || TurnOf(ItemID(id, 7)) != id {
+		t.Fatalf("%s, %v", id, ok)
+	}
+	if same, ok := Parse("resp_"+digits, PrefixResponse); !ok || same != id {
+		t.Errorf("as a response: %s, %v", same, ok)
+	}
+	if long, ok := Parse("turn_"+id.Hex(), PrefixTurn); !ok || long != id {
+		t.Errorf("written whole: %s, %v", long, ok)
+	}
+	for _, bad := range []string{digits, "turn_" + digits[1:], "turn_" + digits + "0", "turn_" + strings.ToUpper(digits), "turn_" + strings.Repeat("0", 24), "conv_" + digits} {
+		if got, ok := Parse(bad, PrefixTurn, ""); ok {
+			t.Errorf("%q was read as %s", bad, got)
+		}
+	}
+}

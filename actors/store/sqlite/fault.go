@@ -8,8 +8,8 @@ import (
 // Faults makes a store's disk fail, for tests and chaos runs. The zero value
 // does nothing; it may be changed at any time. Set it with Options.Faults.
 type Faults struct {
-	read, write, sync atomic.Pointer[fault]
-	slowSync          atomic.Int64
+	read, write, torn, sync atomic.Pointer[fault]
+	slowSync                atomic.Int64
 }
 
 type fault struct {
@@ -27,6 +27,12 @@ func (f *Faults) FailWrites(err error, after, times int64) {
 	f.write.Store(newFault(err, after, times))
 }
 
+// TearWrites makes writes put half of their bytes down and fail with err, as a crash
+// in their middle does.
+func (f *Faults) TearWrites(err error, after, times int64) {
+	f.torn.Store(newFault(err, after, times))
+}
+
 // FailSyncs makes syncs fail with err.
 func (f *Faults) FailSyncs(err error, after, times int64) { f.sync.Store(newFault(err, after, times)) }
 
@@ -37,6 +43,7 @@ func (f *Faults) SlowSyncs(d time.Duration) { f.slowSync.Store(int64(d)) }
 func (f *Faults) Clear() {
 	f.read.Store(nil)
 	f.write.Store(nil)
+	f.torn.Store(nil)
 	f.sync.Store(nil)
 	f.slowSync.Store(0)
 }
@@ -70,6 +77,13 @@ func (f *Faults) onWrite() error {
 		return nil
 	}
 	return f.write.Load().hit()
+}
+
+func (f *Faults) onTear() error {
+	if f == nil {
+		return nil
+	}
+	return f.torn.Load().hit()
 }
 
 func (f *Faults) onSync() error {

@@ -1,12 +1,16 @@
 package sqlite
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/spec"
 	"github.com/agenthost/agenthost/actors/store"
 )
 
@@ -237,4 +241,96 @@ func noise(n int, seed int64) string {
 		b[i] = byte(x>>32)&0x3f + ' '
 	}
 	return string(b)
+}
+
+// A crash in the middle of any write loses nothing that was acknowledged, whichever
+// write it is, and is no damage.
+//
+//cases:116
+func TestTornWritesLoseNothingAcknowledged(t *testing.T) {
+	t.Parallel()
+	torn := 0
+	for after := range int64(14) {
+		faults := &Faults{}
+		from := t.TempDir()
+		s := mustOpen(t, from, Options{Faults: faults})
+		w := newSession(t)
+		for range 4 {
+			w.must(s, w.next(5))
+		}
+		faults.TearWrites(syscall.EIO, after, -1)
+		for range 4 {
+			if w.commit(s, w.next(5)) != nil {
+				torn++
+				break
+			}
+		}
+		dir := copied(t, from)
+		faults.Clear()
+		s, log, kept := openLogged(t, dir)
+		if len(kept) > 0 || log != "" {
+			t.Errorf("write %d: taken for damage: %s", after, log)
+		}
+		w.mustRead(s)
+		rec, err := s.Session(t.Context(), "ann", w.id)
+		if err != nil || rec.Head != w.head && rec.Head != w.head+5 {
+			t.Fatalf("write %d: head %d, acknowledged %d, %v", after, rec.Head, w.head, err)
+		}
+		w.head = rec.Head // the commit in flight may have come through
+		w.mustRead(s)
+		w.must(s, w.next(2))
+	}
+	if torn == 0 {
+		t.Fatal("no write was torn")
+	}
+}
+
+// A log that is cut anywhere gives whole commits, in their order: the newest are
+// gone, and no other.
+//
+//cases:116
+func TestCutLogGivesWholeCommits(t *testing.T) {
+	t.Parallel()
+	from, w := crashed(t, 12)
+	log := readFile(t, filepath.Join(from, fileName+"-wal"))
+	heads := map[int64]bool{}
+	for cut := len(log); cut > 0; cut -= len(log)/23 + 1 {
+		dir := t.TempDir()
+		for name, b := range map[string][]byte{fileName: readFile(t, filepath.Join(from, fileName)), fileName + "-wal": log[:cut]} {
+			if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s := mustOpen(t, dir, Options{})
+		rec, err := s.Session(t.Context(), "", w.id)
+		if errors.Is(err, store.ErrNotFound) {
+			heads[0] = true
+			continue
+		}
+		if err != nil || rec.Head%3 != 0 {
+			t.Fatalf("cut at %d: %+v, %v", cut, rec, err)
+		}
+		heads[rec.Head] = true
+		(&session{t: t, id: w.id, head: rec.Head}).mustRead(s)
+	}
+	if len(heads) < 6 {
+		t.Errorf("the cuts gave only %v", heads)
+	}
+}
+
+func TestReadErrorIsTyped(t *testing.T) {
+	t.Parallel()
+	faults := &Faults{}
+	dir := t.TempDir()
+	written(t, dir, 40, 20)
+	s := mustOpen(t, dir, Options{Faults: faults})
+	faults.FailReads(syscall.EIO, 0, -1)
+	list, _, err := s.Sessions(t.Context(), store.SessionFilter{}, spec.Page{})
+	if err == nil || len(list) > 0 || errors.Is(err, store.ErrCorrupt) || errors.Is(err, store.ErrNotFound) {
+		t.Errorf("a disk that cannot be read: %d sessions, %v", len(list), err)
+	}
+	faults.Clear()
+	if list, _, err := s.Sessions(t.Context(), store.SessionFilter{}, spec.Page{}); err != nil || len(list) != 40 {
+		t.Errorf("after it: %d sessions, %v", len(list), err)
+	}
 }

@@ -78,6 +78,10 @@ func (f *diskFile) WriteAt(p []byte, off int64) (int, error) {
 	if err := f.disk.faults.onWrite(); err != nil {
 		return 0, full(err)
 	}
+	if err := f.disk.faults.onTear(); err != nil {
+		n, _ := f.File.WriteAt(p[:len(p)/2], off) // the fault is the news
+		return n, full(err)
+	}
 	n, err := f.File.WriteAt(p, off)
 	return n, full(err)
 }

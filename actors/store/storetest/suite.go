@@ -48,6 +48,8 @@ func Run(t *testing.T, open func(t *testing.T) store.Store, reopen, crash func(t
 		{"MarkStaysAhead", markStaysAhead},
 		{"CrashMakesUncertain", crashMakesUncertain},
 		{"RemoveIsComplete", removeIsComplete},
+		{"ExportIsImported", exportIsImported},
+		{"BrokenExportIsRefused", brokenExportIsRefused},
 		{"SpendIsSummed", spendIsSummed},
 		{"Records", records},
 		{"RecordPages", recordPages},
@@ -57,7 +59,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store, reopen, crash func(t
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			s := open(t)
-			c.run(&suite{T: t, Store: s, reopenFn: reopen, crashFn: crash, host: event.NewID()})
+			c.run(&suite{T: t, Store: s, openFn: open, reopenFn: reopen, crashFn: crash, host: event.NewID()})
 		})
 	}
 }
@@ -66,6 +68,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store, reopen, crash func(t
 type suite struct {
 	*testing.T
 	store.Store
+	openFn            func(*testing.T) store.Store
 	reopenFn, crashFn func(*testing.T, store.Store) store.Store
 	host              event.ID
 }

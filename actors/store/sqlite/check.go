@@ -66,8 +66,8 @@ func Check(ctx context.Context, dir string) (*Report, error) {
 	lock, err := lockDir(dir, opts.Now())
 	switch {
 	case err == nil:
-		defer func() { _ = unlockDir(lock) }() // nothing was written
-		if err := r.checkLog(path + "-wal"); err != nil {
+		// Held only for the log: a server may start meanwhile.
+		if err := errors.Join(r.checkLog(path+"-wal"), unlockDir(lock)); err != nil {
 			return nil, err
 		}
 	case !errors.As(err, &locked):

@@ -19,6 +19,11 @@
 // has come to every session. What is given up: a session that lost nothing skips
 // as well, for nobody can tell.
 //
+// # Elsewhere
+//
+// Export writes sessions at rest as JSON lines, Import and Importer put them into a
+// store that no server has. A session that is there is never touched.
+//
 // # Calls
 //
 // Done callbacks run on the store's own goroutine, in the order of the commits

@@ -27,7 +27,13 @@
 // fatal (Store.Fatal), because the kernel may have dropped what an earlier commit
 // reported as written. All files are read and written through vfs.go, where tests
 // put the faults. Damage is found where it is read and is ErrCorrupt for that
-// session alone; the store keeps no list of damaged sessions.
+// session alone; the store keeps no list of damaged sessions. Lists leave damaged
+// rows out, with a line in the log.
+//
+// Without a server, and with its lock: Check reads everything (it works beside one,
+// too), Compact writes the file anew, Repair makes it sound: from rows (mend.go),
+// or, when SQLite cannot read the file, from its pages (salvage.go). What bytes mean
+// is told to a repair by a store.Refold.
 //
 // It may import actors/{event,spec,store}. Only driver.go and vfs.go name
 // the SQLite driver.

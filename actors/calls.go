@@ -2,6 +2,7 @@ package actors
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -50,6 +51,9 @@ func (h *Host) door(r *RuntimeConfig, req *agent.Request, self *actor.PID) (*end
 		}
 		return result(h.askCaller(self, c, &event.Item{Type: event.FunctionCall, Tool: c.Tool, Arguments: string(c.Arguments)}))
 	})
+	if refused := (*endpoint.RefusedError)(nil); errors.As(err, &refused) {
+		return nil, &event.Failure{Code: event.InvalidRequest, Message: refused.Error() + "; correct its parameters", Cause: err}
+	}
 	if err != nil {
 		return nil, &event.Failure{Code: event.WorkspaceUnavail, Message: "the host's tool server cannot be reached by CLIs: " + err.Error(), Cause: err}
 	}

@@ -7,6 +7,7 @@ import (
 	"crypto/subtle"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"sync"
@@ -70,10 +71,13 @@ func (s *Server) Open(tools []Tool, handle func(Call) Result) (*Door, error) {
 	for _, t := range tools {
 		// A read-only tool may be called beside others, which is how CLIs let two calls
 		// of one breath come together; what it does is the caller's own affair.
-		own.AddTool(&mcp.Tool{Name: t.Name, Description: t.Description, InputSchema: schema(t.Schema), Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}},
-			func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-				return d.call(ctx, req, handle), nil
-			})
+		offered := &mcp.Tool{Name: t.Name, Description: t.Description, InputSchema: schema(t.Schema), Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}}
+		err := add(own, offered, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return d.call(ctx, req, handle), nil
+		})
+		if err != nil {
+			return nil, err
+		}
 	}
 	d.mcp = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return own }, &mcp.StreamableHTTPOptions{Stateless: true})
 	s.mu.Lock()
@@ -83,6 +87,28 @@ func (s *Server) Open(tools []Tool, handle func(Call) Result) (*Door, error) {
 	}
 	s.doors[d.path] = d
 	return d, nil
+}
+
+// RefusedError says that a tool cannot be offered.
+type RefusedError struct {
+	Tool   string
+	Reason any
+}
+
+func (e *RefusedError) Error() string {
+	return fmt.Sprintf("the tool %s cannot be offered: %v", e.Tool, e.Reason)
+}
+
+// add offers a tool. The SDK panics at one that it does not take, and schemas are
+// written by callers.
+func add(s *mcp.Server, t *mcp.Tool, h mcp.ToolHandler) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &RefusedError{Tool: t.Name, Reason: p}
+		}
+	}()
+	s.AddTool(t, h)
+	return nil
 }
 
 // Close ends the door and the calls at it. A nil door has nothing to end.
@@ -141,10 +167,8 @@ func (d *Door) allowed(r *http.Request) bool {
 
 // schema is s if it describes an object.
 func schema(s json.RawMessage) json.RawMessage {
-	var head struct {
-		Type string `json:"type"`
-	}
-	if json.Unmarshal(s, &head) == nil && head.Type == "object" {
+	var m map[string]any // a struct would take "Type" for "type", which no schema means
+	if json.Unmarshal(s, &m) == nil && m["type"] == "object" {
 		return s
 	}
 	return json.RawMessage(`{"type":"object"}`)

@@ -394,3 +394,35 @@ func TestOfficialClientWaits(t *testing.T) {
 	_ = r.Body.Close()
 	wg.Wait()
 }
+
+// The SDK panics at some schemas, which callers write.
+func TestOddSchemasAreTakenOrRefused(t *testing.T) {
+	t.Parallel()
+	s := served(t)
+	header := `{"type":"object","properties":{"a":{"type":"string","x-mcp-header":%s}}}`
+	for schema, taken := range map[string]bool{
+		`{"TYPE":"object"}`:                 true,
+		`{"type":"object","Type":"array"}`:  true,
+		`{"Type":"object","type":"string"}`: true,
+		`{"type":["object"]}`:               true,
+		`{"type":"object","properties":5}`:  true,
+		`[]`:                                true,
+		``:                                  true,
+		`not JSON`:                          true,
+		fmt.Sprintf(header, `"Region"`):     true,
+		fmt.Sprintf(header, `"bad header"`): false,
+		fmt.Sprintf(header, `5`):            false,
+	} {
+		d, err := s.Open([]Tool{{Name: "odd", Schema: json.RawMessage(schema)}}, func(Call) Result { return Result{} })
+		var refused *RefusedError
+		if taken != (err == nil) || err != nil && (!errors.As(err, &refused) || refused.Tool != "odd") {
+			t.Errorf("%s: %v", schema, err)
+		}
+		d.Close()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.doors) != 0 {
+		t.Errorf("%d doors are left", len(s.doors))
+	}
+}

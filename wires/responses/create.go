@@ -142,9 +142,13 @@ func (w *Wire) stream(c *call.Call, t *fold.Turn, leg int32, skip int64, fresh b
 }
 
 // accepted is the answer when a turn was started and cannot be told about: SDKs
-// would otherwise start it again.
+// would otherwise start it again. One that is gone by now is as unknown as any.
 func accepted(t *fold.Turn, err error) error {
 	id := t.ID.With(event.PrefixResponse)
+	switch event.CodeOf(err) {
+	case event.SessionNotFound, event.TurnNotFound: // its caller deleted it meanwhile
+		return notFound("", id)
+	}
 	return &event.Failure{
 		Code: apierr.Internal, Cause: err,
 		Message: "the response " + id + " was accepted and goes on, but its end could not be waited for (" + apierr.Refusal(err).Message + "); retrieve it by its id",

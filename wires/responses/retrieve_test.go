@@ -140,6 +140,20 @@ func TestWhatIsNotBuiltSaysSo(t *testing.T) {
 	}
 }
 
+// Whoever waits for a response that somebody deletes is told so, and nobody looks
+// for a fault of the host's.
+func TestResponseThatIsDeletedWhileItIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, answers("x"))
+	c := newClient(t, e)
+	for _, body := range []string{`{"model":"codex","input":"x"}`, `{"model":"codex","input":"x","stream":true}`} {
+		e.mu.Lock()
+		e.refusals["Subscribe"] = event.Fail(event.SessionNotFound, "there is no such session")
+		e.mu.Unlock()
+		c.do("POST", "/v1/responses", body).refused(404, "turn_not_found", "")
+	}
+}
+
 func TestStreamThatCannotBeginIsRefusedInOrder(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, answers("x"))

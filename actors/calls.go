@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"bytes"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -49,6 +50,9 @@ func (h *Host) door(r *RuntimeConfig, req *agent.Request, self *actor.PID) (*end
 		if asks && c.Tool == prompt.Name {
 			return h.prompted(prompter, r, self, c)
 		}
+		if why := h.unfit(c.Arguments); why != "" {
+			return endpoint.Result{Failed: true, Content: []endpoint.Content{{Text: why}}}
+		}
 		return result(h.askCaller(self, c, &event.Item{Type: event.FunctionCall, Tool: c.Tool, Arguments: string(c.Arguments)}))
 	})
 	if refused := (*endpoint.RefusedError)(nil); errors.As(err, &refused) {
@@ -62,6 +66,18 @@ func (h *Host) door(r *RuntimeConfig, req *agent.Request, self *actor.PID) (*end
 		Timeout: 2*h.cfg.limits.ToolResultTimeout + h.cfg.limits.TurnTimeout, // ours strikes first
 	}
 	return d, nil
+}
+
+// unfit says why a caller's function is not called with these arguments: it would be
+// handed others than the agent meant, "" when it is called.
+func (h *Host) unfit(arguments []byte) string {
+	if limit := h.cfg.limits.MaxItemBytes; len(bytes.ToValidUTF8(arguments, []byte("\uFFFD"))) > limit {
+		return fmt.Sprintf("the arguments take %d bytes and a function takes at most %d: call it with less", len(arguments), limit)
+	}
+	if !bytes.HasPrefix(bytes.TrimLeft(arguments, " \t\r\n"), []byte("{")) {
+		return "the arguments of a function are a JSON object"
+	}
+	return ""
 }
 
 // askCaller hands a call to the turn and waits for its answer; nil when there is none.

@@ -186,6 +186,33 @@ func TestAnswersInPartsTwiceAndOfStrangers(t *testing.T) {
 	}
 }
 
+// A function is called with what the agent wrote or not at all.
+func TestUnfitArgumentsAreRefused(t *testing.T) {
+	t.Parallel()
+	l := quick()
+	l.MaxItemBytes = 4096
+	d := newDesk(t, l, nil)
+	v := d.visit("")
+	for args, why := range map[string]string{
+		`[1]`: "object", `"x"`: "object", `5`: "object",
+		`{"x":"` + strings.Repeat("x", 4096) + `"}`: "at most 4096",
+	} {
+		if got := <-v.call("weather", args); !strings.HasPrefix(got, "failed: ") || !strings.Contains(got, why) {
+			t.Errorf("%.20s: the CLI is told %q", args, got)
+		}
+	}
+	for args, want := range map[string]string{"null": "{}", ` {"x":1}`: `{"x":1}`} {
+		said := v.call("weather", args)
+		call := v.waiting(1)[0]
+		if strings.TrimSpace(call.Arguments) != want {
+			t.Errorf("%s: asked with %s", args, call.Arguments)
+		}
+		must(t, v.post(output(call, "rain")))
+		said.is(t, "rain")
+	}
+	v.end()
+}
+
 // A CLI that gives its call up goes on by itself: the question is taken back.
 func TestCallIsGivenUp(t *testing.T) {
 	t.Parallel()

@@ -143,7 +143,7 @@ func (d *Door) call(ctx context.Context, req *mcp.CallToolRequest, handle func(C
 		}
 	}()
 	args := req.Params.Arguments
-	if len(args) == 0 {
+	if len(args) == 0 || string(args) == "null" {
 		args = json.RawMessage("{}")
 	}
 	r := handle(Call{Context: ctx, Tool: req.Params.Name, Arguments: args})

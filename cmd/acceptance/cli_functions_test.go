@@ -63,6 +63,29 @@ func TestFunctionCallOnResponses(t *testing.T) {
 	})
 }
 
+// An output that is sent again with its Idempotency-Key gets the response that it
+// began, as SDKs repeat what they had no answer to.
+func TestFunctionOutputTakesAKey(t *testing.T) {
+	t.Parallel()
+	eachCLI(t, func(t *testing.T, r *cliRig, adapter string) {
+		first := r.respondTo(t, false, map[string]any{"model": adapter, "input": askWeather, "tools": []any{weather()}})
+		items, _ := first["output"].([]any)
+		answer := func(output string) map[string]any {
+			said := map[string]any{"type": "function_call_output", "call_id": at(items[len(items)-1], "call_id"), "output": output}
+			return map[string]any{"model": adapter, "previous_response_id": first["id"], "input": []any{said}, "tools": []any{weather()}}
+		}
+		second := r.http.ok("POST", "/v1/responses", answer("rain"), "Idempotency-Key: one")
+		again := r.http.ok("POST", "/v1/responses", answer("rain"), "Idempotency-Key: one")
+		sameJSON(t, "the repeated answer", second.object, again.object)
+		if other := r.http.do("POST", "/v1/responses", answer("snow"), "Idempotency-Key: one"); other.status != 409 || other.code() != "idempotency.mismatch" {
+			t.Errorf("another output with the key: %d %s", other.status, clip(other.body))
+		}
+		if late := r.http.do("POST", "/v1/responses", answer("rain"), "Idempotency-Key: two"); late.status != 409 || late.code() != "tool_call_already_answered" {
+			t.Errorf("the output with another key: %d %s", late.status, clip(late.body))
+		}
+	})
+}
+
 // The same with the whole transcript instead of previous_response_id, as SDKs that
 // keep no state send it.
 func TestFunctionCallByTranscript(t *testing.T) {

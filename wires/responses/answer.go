@@ -90,7 +90,9 @@ func (w *Wire) answer(c *call.Call, r *request) (*call.Posted, bool, error) {
 		if r.input.tells() && (!same || t.Status.Ended()) {
 			return nil, false, nil
 		}
-		return nil, true, event.FailParam(event.CallAnsweredAlready, first.param, "the call "+clipped(first.id)+" was answered before or timed out, or its turn has ended: it was cancelled, or the server was restarted; go on with a new message")
+		if !same || c.Key() == nil { // with a key this may be the answer itself, again
+			return nil, true, event.FailParam(event.CallAnsweredAlready, first.param, "the call "+clipped(first.id)+" was answered before or timed out, or its turn has ended: it was cancelled, or the server was restarted; go on with a new message")
+		}
 	}
 	loader := files.NewLoader(w.engine, c.Principal)
 	actions := make([]spec.Action, len(r.input.answers))

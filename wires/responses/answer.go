@@ -234,11 +234,14 @@ func retold(it *event.Item) *saidItem {
 
 // unanswered refuses a request that goes on with a turn that waits for something
 // else: it would wait behind it.
-func unanswered(s *fold.Session) error {
+func unanswered(s *fold.Session, in *input) error {
 	if len(s.Required) == 0 {
 		return nil
 	}
 	it := s.Required[0]
+	if slices.ContainsFunc(in.said, func(said *saidItem) bool { return said.answer != nil && said.answer.Item == it.ID }) {
+		return event.FailParam(event.InvalidRequest, "input", "the answer to what the response asked is followed by other items; send answers as the last items of input, and what is to follow when the response that they begin has ended")
+	}
 	if it.Type == event.Approval {
 		return event.FailParam(event.InvalidRequest, "input", "no answer to the approval request "+it.ID.With(event.PrefixItem)+" found in input; send an mcp_approval_response, or cancel the response that asked to go on without")
 	}

@@ -1,9 +1,12 @@
 package responses
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/fold"
+	"github.com/agenthost/agenthost/actors/spec"
 )
 
 // An approval's answer says that it is one; a function's output says that it is not.
@@ -19,5 +22,26 @@ func TestAnswersSayWhatTheyAnswer(t *testing.T) {
 	a, err = readOutput("input[0]", &in)
 	if err != nil || a.Permission || a.Output != "rain" || a.Item != item {
 		t.Errorf("%+v, %v", a, err)
+	}
+}
+
+// A message to a turn that waits is refused, in words that tell an answer in the wrong
+// place from none.
+func TestMessageToAWaitingTurnIsRefused(t *testing.T) {
+	t.Parallel()
+	call := &event.Item{ID: event.ItemID(event.NewTurnID(), 1), Type: event.FunctionCall}
+	waiting := &fold.Session{Required: []*event.Item{call}}
+	message := &saidItem{role: "user"}
+	answer := &saidItem{answer: &saidAnswer{Answer: spec.Answer{Item: call.ID}}}
+	for want, said := range map[string][]*saidItem{
+		"no tool output found for function call " + call.ID.With(event.PrefixCall): {message},
+		"is followed by other items": {answer, message},
+	} {
+		if err := unanswered(waiting, &input{said: said}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v instead of %q", err, want)
+		}
+	}
+	if err := unanswered(&fold.Session{}, &input{said: []*saidItem{message}}); err != nil {
+		t.Error(err)
 	}
 }

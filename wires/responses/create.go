@@ -186,7 +186,7 @@ func (w *Wire) goOn(c *call.Call, r *request, in *spec.NewInput) (*call.Posted, 
 	if err != nil {
 		return nil, hidden(err, "conversation", r.conversation)
 	}
-	if err := unanswered(s); err != nil {
+	if err := unanswered(s, &r.input); err != nil {
 		return nil, err
 	}
 	agent := &s.Settings.Agent

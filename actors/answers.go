@@ -25,6 +25,15 @@ type (
 	park    struct{ turn event.ID }
 	unpark  struct{ turn event.ID }
 	resumed struct{}
+	// crowded says to the supervisor that a turn waits in its slot because as many as
+	// may wait without one, uncrowded that there is one less: who waits in a slot is
+	// told to park again.
+	crowded struct {
+		turn event.ID
+		pid  *actor.PID
+	}
+	uncrowded struct{}
+	parkLate  struct{ turn event.ID }
 )
 
 // tell answers who sent them, unless that was done: their turn and their session
@@ -129,27 +138,40 @@ func (s *session) unasked(err error) {
 	s.asking = nil
 }
 
-// parked: the running turn waits for its caller. Past the bound it keeps its slot,
-// so that there are never more processes than slots and that many.
+// parked: the running turn waits for its caller. Past the bound it keeps its slot
+// until another was answered, so that there are never more processes than slots and
+// that many.
 func (s *session) parked(c actor.Context, turn event.ID) {
 	if s.run == nil || s.run.turn != turn || s.run.parked {
 		return
 	}
 	if s.host.stats.parked.Add(1) > int64(s.host.cfg.limits.MaxWaitingProcesses) {
 		s.host.stats.parked.Add(-1)
+		s.run.crowded = true
+		c.Send(s.supervisor, &crowded{turn: turn, pid: c.Self()})
 		return
 	}
-	s.run.parked = true
+	s.run.parked, s.run.counted, s.run.crowded = true, true, false
 	s.effects(c, s.fifo.Park(turn))
 }
 
-// unparked asks for a slot, unless the turn kept its own.
+// parkLate: there may be room for the turn that waits in its slot.
+func (s *session) parkLate(c actor.Context, turn event.ID) {
+	if s.run != nil && s.run.turn == turn && s.run.crowded {
+		s.parked(c, turn)
+	}
+}
+
+// unparked asks for a slot, unless the turn kept its own. It waits for its caller no
+// more, so another may wait in its place and give it the slot that it needs.
 func (s *session) unparked(c actor.Context, turn event.ID) {
 	switch {
 	case s.run == nil || s.run.turn != turn:
 	case s.run.parked:
 		s.effects(c, s.fifo.Unpark(turn))
+		s.uncount()
 	default:
+		s.run.crowded = false
 		c.Send(s.run.pid, &resumed{})
 	}
 }
@@ -164,10 +186,35 @@ func (s *session) resume(c actor.Context, e queue.Resume) {
 	c.Send(s.run.pid, &resumed{})
 }
 
-// unpark takes the running turn out of the count of those that wait.
+// unpark: the running turn has a slot again, or has ended.
 func (s *session) unpark() {
-	if s.run != nil && s.run.parked {
-		s.run.parked = false
-		s.host.stats.parked.Add(-1)
+	if s.run != nil {
+		s.uncount()
+		s.run.parked, s.run.crowded = false, false
 	}
+}
+
+// uncount takes the running turn out of the count of those that wait.
+func (s *session) uncount() {
+	if s.run.counted {
+		s.run.counted = false
+		s.host.stats.parked.Add(-1)
+		s.host.root.Send(s.supervisor, &uncrowded{})
+	}
+}
+
+// squeezed holds a turn that waits in its slot, unless there is room by now.
+func (s *supervisor) squeezed(c actor.Context, m *crowded) {
+	s.crowd = append(s.crowd, m)
+	if s.host.stats.parked.Load() < int64(s.host.cfg.limits.MaxWaitingProcesses) {
+		s.uncrowd(c)
+	}
+}
+
+// uncrowd tells all that wait in their slots to park; who finds no room comes back.
+func (s *supervisor) uncrowd(c actor.Context) {
+	for _, m := range s.crowd {
+		c.Send(m.pid, &parkLate{m.turn})
+	}
+	s.crowd = nil
 }

@@ -40,6 +40,9 @@ type running struct {
 	pid  *actor.PID
 	// parked says that it gave its slot back.
 	parked bool
+	// counted says that it is one of those that may wait without a slot, crowded that
+	// it waits in its slot because they are too many.
+	counted, crowded bool
 	// spent says that it was told to stop at a budget.
 	spent bool
 }

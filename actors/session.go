@@ -262,6 +262,8 @@ func (s *session) always(c actor.Context) {
 		s.took(c, m)
 	case *park:
 		s.parked(c, m.turn)
+	case *parkLate:
+		s.parkLate(c, m.turn)
 	case *unpark:
 		s.unparked(c, m.turn)
 	case *committed:

@@ -73,7 +73,9 @@ type supervisor struct {
 	revivals map[event.ID]*timer
 	// questions are what the sessions' waiting turns ask.
 	questions map[event.ID]*asks
-	stopping  bool
+	// crowd are the turns that wait for their caller in a slot, for lack of room.
+	crowd    []*crowded
+	stopping bool
 }
 
 type registration struct {
@@ -125,6 +127,10 @@ func (s *supervisor) Receive(c actor.Context) {
 		s.admit.Withdraw(m.turn)
 	case *returnSlot:
 		s.giveBack(c, m.turn)
+	case *crowded:
+		s.squeezed(c, m)
+	case *uncrowded:
+		s.uncrowd(c)
 	case *asks:
 		s.asks(m)
 	case *inbox:

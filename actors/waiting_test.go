@@ -67,7 +67,7 @@ func TestAnsweredTurnWaitsForASlot(t *testing.T) {
 	later := create(t, d.Host, "echo '#final'")
 	must(t, v.post(output(call, "rain")))
 	eventually(t, "two wait for a slot", func() bool { return d.Stats().Waiting == 2 })
-	if s := d.Stats(); s.Parked != 1 || s.Running != 1 {
+	if s := d.Stats(); s.Parked != 0 || s.Running != 1 {
 		t.Errorf("%+v", s)
 	}
 	openGate(t, gate)
@@ -106,6 +106,35 @@ func TestWaitingProcessesAreBounded(t *testing.T) {
 	nothingLeft(t, d.Host, d.dir)
 	if s := d.Stats(); s.Parked != 0 {
 		t.Errorf("%d are parked", s.Parked)
+	}
+}
+
+// A caller who answers one after another is not held up by the turns that wait in
+// their slots: one of them makes room for the turn that was answered.
+func TestAnsweredTurnIsNotHeldUpByThoseThatWait(t *testing.T) {
+	t.Parallel()
+	l := oneSlot()
+	l.MaxWaitingProcesses = 1
+	d := newDesk(t, l, nil)
+	first := d.visit("")
+	one := first.call("weather", `{}`)
+	asked := first.waiting(1)[0]
+	second := d.visit("")
+	two := second.call("weather", `{}`)
+	kept := second.asked(1)[0]
+	must(t, first.post(output(asked, "one")))
+	one.is(t, "one")
+	first.end()
+	eventually(t, "the other has parked", func() bool {
+		s := d.Stats()
+		return s.Running == 0 && s.Parked == 1
+	})
+	must(t, second.post(output(kept, "two")))
+	two.is(t, "two")
+	second.end()
+	nothingLeft(t, d.Host, d.dir)
+	if s := d.Stats(); s.Parked != 0 || s.Running != 0 {
+		t.Errorf("%+v", s)
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 func TestRingBytesAreReplayBytes(t *testing.T) {
 	t.Parallel()
 	whole, small := restless(), restless()
-	small.JournalMaxBytes = 4 << 10
+	small.JournalMaxBytes = 2 << 10
 	small.RingBytes = 8 << 10
 	hosts := map[string]*actors.Host{"whole": started(t, whole, memory.New()), "small": started(t, small, memory.New())}
 	evicted := 0

@@ -14,6 +14,7 @@ type Process struct {
 	pid    int
 	start  uint64 // start time of the leader, in ticks since boot; 0 = not known
 	handle *handle
+	group  *group // nil: none could be made
 
 	stdout, stderr *os.File
 	stdin          *os.File // write end, nil once everything was written
@@ -53,7 +54,9 @@ func Start(spec Spec) (*Process, error) {
 	}
 	c := &child{path: path, argv: append([]string{spec.Path}, spec.Args...),
 		env: environment(spec.Env, spec.Marker), dir: spec.Dir, ends: ends}
+	p.group = spec.Cgroups.group(groupName(spec.Marker), &spec.Limits)
 	if err := table.start(p, c); err != nil {
+		p.group.remove()
 		p.closePipes()
 		return nil, startError(path, spec.Dir, err)
 	}
@@ -67,6 +70,13 @@ func Start(spec Spec) (*Process, error) {
 	return p, nil
 }
 
+// StartTime is the leader's start time in ticks since the machine's boot: with the
+// pid its identity. 0 is not known.
+func (p *Process) StartTime() uint64 { return p.start }
+
+// Group is the directory of the tree's control group, "" without one.
+func (p *Process) Group() string { return p.group.path() }
+
 // Pid is the leader's process id, which is its group's and session's too.
 func (p *Process) Pid() int { return p.pid }
 
@@ -79,6 +89,7 @@ func (p *Process) run() {
 	<-p.gone
 	<-p.errEnded
 	p.status.GaveUp = gaveUp
+	p.status.MemoryLimit, p.status.ProcessLimit = p.group.hits()
 	p.status.Stderr = p.tail.bytes()
 	if p.spec.OnExit != nil {
 		p.spec.OnExit(p.status)

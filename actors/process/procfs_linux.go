@@ -14,6 +14,8 @@ type entry struct {
 	start                    uint64 // ticks since boot: with the pid the process's identity
 	state                    byte
 	threads                  int
+	ticks                    int64 // of CPU, with those of children it waited for
+	rss                      int64 // pages
 }
 
 // dead says that all of the process has ended. A first thread that ended alone
@@ -37,9 +39,10 @@ func parseStat(p []byte) (e entry, ok bool) {
 	if e.pid, ok = number(bytes.TrimSpace(p[:open])); !ok {
 		return e, false
 	}
-	// Behind the name: 3 state, 4 ppid, 5 pgrp, 6 session, ... 20 threads, 22 starttime.
+	// Behind the name: 3 state, 4 ppid, 5 pgrp, 6 session, 14 to 17 CPU times,
+	// 20 threads, 22 starttime, 24 rss.
 	rest := p[end+1:]
-	for field := 3; field <= 22; field++ {
+	for field := 3; field <= 24; field++ {
 		rest = bytes.TrimLeft(rest, " ")
 		word, after, _ := bytes.Cut(rest, []byte{' '})
 		rest = after
@@ -55,12 +58,18 @@ func parseStat(p []byte) (e entry, ok bool) {
 			e.pgrp, ok = number(word)
 		case 6:
 			e.session, ok = number(word)
+		case 14, 15, 16, 17:
+			n, _ := number(word) // a child's may be negative in old kernels
+			e.ticks += int64(n)
 		case 20:
 			e.threads, ok = number(word)
 		case 22:
 			var n int
 			n, ok = number(word)
 			e.start = uint64(n)
+		case 24:
+			n, _ := number(word)
+			e.rss = int64(n)
 		}
 		if !ok {
 			return e, false
@@ -150,18 +159,20 @@ func environOfThreads(pid int) []byte {
 // orphans: it takes the first living thread of the subreaper, and a Go program's
 // main thread never ends. The list may miss one if another one ends meanwhile.
 func adopted() ([]int, bool) {
-	self := strconv.Itoa(os.Getpid())
+	return childrenOf(os.Getpid())
+}
+
+// childrenOf lists the children of a process's main thread; false if the kernel
+// does not tell.
+func childrenOf(pid int) (list []int, ok bool) {
+	self := strconv.Itoa(pid)
 	data := readAll("/proc/" + self + "/task/" + self + "/children")
-	if data == nil {
-		return nil, false
-	}
-	var list []int
 	for _, word := range bytes.Fields(data) {
 		if pid, ok := number(word); ok {
 			list = append(list, pid)
 		}
 	}
-	return list, true
+	return list, data != nil
 }
 
 // readProc fills buf from a file. Plain calls: the poller has no business with

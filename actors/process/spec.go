@@ -32,6 +32,11 @@ type Spec struct {
 	// It must be unique among the running processes. Empty sets no variable.
 	Marker string
 
+	// Limits bound the process and what it starts.
+	Limits Limits
+	// Cgroups, if not nil, gives the tree a control group of its own.
+	Cgroups *Cgroups
+
 	// MaxLine bounds a line of stdout; a longer one is dropped. 0 means the default.
 	MaxLine int
 	// MaxOutput bounds the bytes of stdout; 0 means no bound.
@@ -86,4 +91,7 @@ type Status struct {
 	CPU time.Duration
 	// MaxRSS is the largest resident size among those, in bytes.
 	MaxRSS int64
+	// MemoryLimit says that the kernel killed in the tree because of its limit of
+	// memory, ProcessLimit that it refused a fork because of that of processes.
+	MemoryLimit, ProcessLimit bool
 }

@@ -18,6 +18,7 @@ func (p *Process) Sweep(ctx context.Context) (killed int) {
 	p.sweeping.Lock()
 	defer p.sweeping.Unlock()
 	defer table.swept(p)
+	defer p.group.remove()
 	if p.clean() {
 		return 0
 	}
@@ -41,6 +42,7 @@ func (p *Process) Sweep(ctx context.Context) (killed int) {
 		quiet = 0
 		p.tree.record(found.live)
 		got := killAll(ctx, found.live)
+		p.group.kill()
 		for _, e := range got {
 			if e.pid != p.pid {
 				killed++
@@ -76,7 +78,7 @@ func (p *Process) clean() bool {
 	p.mu.Lock()
 	reaped := p.reaped
 	p.mu.Unlock()
-	if !reaped || !subreaper.Load() || !p.tree.empty() {
+	if !reaped || !subreaper.Load() || !p.tree.empty() || !p.group.empty() {
 		return false
 	}
 	if syscall.Kill(-p.pid, 0) != syscall.ESRCH {
@@ -187,21 +189,26 @@ func SweepMarked(prefix string, alive func(marker string) bool) (killed int, err
 	}
 }
 
+// ancestry is this program and its ancestors.
+func (m *membership) ancestry() []bool {
+	kept := make([]bool, len(m.all))
+	for pid := m.self; ; {
+		i, ok := m.at[pid]
+		if !ok || kept[i] {
+			return kept
+		}
+		kept[i] = true
+		pid = m.all[i].ppid
+	}
+}
+
 // marked finds living processes by marker, with their descendants.
 func marked(all []entry, prefix string, alive func(string) bool) []entry {
 	m := &membership{self: os.Getpid(), all: all, at: make(map[int]int, len(all)), in: make([]bool, len(all))}
 	for i := range all {
 		m.at[all[i].pid] = i
 	}
-	kept := make([]bool, len(all)) // this program and its ancestors
-	for pid := m.self; ; {
-		i, ok := m.at[pid]
-		if !ok || kept[i] {
-			break
-		}
-		kept[i] = true
-		pid = all[i].ppid
-	}
+	kept := m.ancestry()
 	for i, e := range all {
 		if kept[i] || e.dead() {
 			continue

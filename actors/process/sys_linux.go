@@ -62,13 +62,24 @@ func (p *Process) spawn(c *child) error {
 	}
 	defer func() { _ = unix.PthreadSigmask(unix.SIG_SETMASK, &old, nil) }()
 
+	group := p.group.open()
+	if group < 0 {
+		p.ungroup()
+	}
+	defer func() { closeFD(group) }()
 	for try := 0; ; try++ {
 		pidfd := -1
 		pid, _, err := syscall.StartProcess(c.path, c.argv, &syscall.ProcAttr{
 			Dir: c.dir, Env: c.env,
 			Files: []uintptr{uintptr(c.ends[0]), uintptr(c.ends[1]), uintptr(c.ends[2])},
-			Sys:   &syscall.SysProcAttr{Setsid: true, PidFD: &pidfd},
+			Sys:   &syscall.SysProcAttr{Setsid: true, PidFD: &pidfd, UseCgroupFD: group >= 0, CgroupFD: group},
 		})
+		if group >= 0 && inGroup(err) {
+			closeFD(group)
+			group = -1
+			p.ungroup()
+			continue
+		}
 		if errors.Is(err, syscall.ETXTBSY) && try < spawnRetries {
 			time.Sleep(time.Millisecond << (2 * try))
 			continue
@@ -77,11 +88,24 @@ func (p *Process) spawn(c *child) error {
 			return err
 		}
 		p.pid = pid
+		p.spec.Limits.impose(pid)
 		p.handle = newHandle(pid, pidfd)
 		if e, ok := stat(pid); ok {
 			p.start = e.start
 		}
 		return nil
+	}
+}
+
+// ungroup gives the tree's group up.
+func (p *Process) ungroup() {
+	p.group.remove()
+	p.group = nil
+}
+
+func closeFD(fd int) {
+	if fd >= 0 {
+		_ = syscall.Close(fd)
 	}
 }
 

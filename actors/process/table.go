@@ -103,11 +103,27 @@ func (r *registry) suspect(start uint64, p *Process) bool {
 	return false
 }
 
-// Spare excepts a child of ours that was not started by this package from the hunt
-// for orphans. It is needed only after BecomeSubreaper, and only for a child in a
-// session of its own; other children are told by being in our session.
-func Spare(pid int) {
+// Spared runs start, which starts a child of ours in a session of its own without
+// this package, and excepts that child from the hunt for orphans until forget is
+// called, which is when it has been waited for. It is needed only after
+// BecomeSubreaper.
+func Spared(start func() (pid int, err error)) (forget func(), err error) {
+	done := make(chan struct{})
+	table.mu.Lock()
+	table.starts[done] = struct{}{}
+	table.mu.Unlock()
+	pid, err := start()
 	table.mu.Lock()
 	defer table.mu.Unlock()
+	delete(table.starts, done)
+	close(done)
+	if err != nil {
+		return nil, err
+	}
 	table.spared[pid] = struct{}{}
+	return func() {
+		table.mu.Lock()
+		defer table.mu.Unlock()
+		delete(table.spared, pid)
+	}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // tree is what was recorded of a process's descendants.
@@ -15,6 +16,7 @@ type tree struct {
 	members  map[int]uint64 // pid -> start time
 	sessions map[int]uint64 // session -> start time of its leader
 	signaled bool           // recorded before the first signal
+	cpu      time.Duration  // the most that was measured
 }
 
 func (t *tree) record(set []entry) {
@@ -80,6 +82,9 @@ func (p *Process) SignalTree(sig syscall.Signal) {
 		if !sent || e.pgrp != p.pid {
 			signalEntry(e, sig)
 		}
+	}
+	if sig == syscall.SIGKILL {
+		p.group.kill() // what was forked since the look too
 	}
 }
 
@@ -162,6 +167,11 @@ func (p *Process) members(all []entry) (live, dead []entry) {
 		m.in[i] = m.certain(&all[i])
 	}
 	p.tree.mu.Unlock()
+	for _, pid := range p.group.pids() {
+		if i, ok := m.at[pid]; ok && pid != m.self && all[i].start >= p.start {
+			m.in[i] = true
+		}
+	}
 	m.descend()
 	for i := range all {
 		m.in[i] = m.in[i] || m.likely(i)

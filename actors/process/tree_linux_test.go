@@ -162,7 +162,8 @@ func TestOtherChildrenAreLeftAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	Spare(apart.Process.Pid)
+	forget, _ := Spared(func() (int, error) { return apart.Process.Pid, nil })
+	t.Cleanup(forget)
 	eventually(t, "dead", func() bool { return !running(dead.Process.Pid) })
 	r := start(t, sh("setsid sleep 100 & exit 0"))
 	<-r.Exited()
@@ -256,7 +257,8 @@ func TestReusedPidsAreNotSignalled(t *testing.T) {
 		t.Fatal(err)
 	}
 	pid, child := stranger.Process.Pid, 0
-	Spare(pid)
+	forget, _ := Spared(func() (int, error) { return pid, nil })
+	t.Cleanup(forget)
 	defer func() {
 		_ = syscall.Kill(-pid, syscall.SIGKILL)
 		_ = stranger.Wait()
@@ -413,7 +415,7 @@ func TestParseStat(t *testing.T) {
 	t.Parallel()
 	good := "12 (a) b) ()) S 3 4 5 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 9876 100 1"
 	e, ok := parseStat([]byte(good))
-	if want := (entry{12, 3, 4, 5, 9876, 'S', 1}); !ok || e != want {
+	if want := (entry{pid: 12, ppid: 3, pgrp: 4, session: 5, start: 9876, state: 'S', threads: 1, ticks: 26, rss: 1}); !ok || e != want {
 		t.Errorf("%+v %v", e, ok)
 	}
 	for i := range strings.Index(good, "9876") {

@@ -1,0 +1,28 @@
+package process
+
+import "time"
+
+// Limits bound what a process and everything below it may take. Zero is no bound.
+//
+// Some are the kernel's: CPU, FileSize and OpenFiles are limits of each process of
+// the tree, given to the leader right after its start and to what it had started
+// by then. Memory and Processes hold for the tree as a whole, in a group of the
+// kernel's where Spec.Cgroups has those controllers; where it has not, and for the
+// CPU time of the tree as a whole, the owner compares what Measure finds.
+type Limits struct {
+	CPU       time.Duration
+	Memory    int64 // bytes
+	Processes int   // processes and their threads
+	FileSize  int64 // bytes of one file
+	OpenFiles int   // of one process
+}
+
+// Watched reports whether the owner has to compare what Measure finds.
+func (l *Limits) Watched() bool { return l.CPU > 0 || l.Memory > 0 || l.Processes > 0 }
+
+// Usage is what a tree takes at one moment. What the kernel itself bounds is 0.
+type Usage struct {
+	CPU       time.Duration // since its start, of the dead too as far as is known
+	Memory    int64         // resident bytes; shared ones count in each process
+	Processes int           // processes and their threads
+}

@@ -1,0 +1,111 @@
+package process
+
+import (
+	"math"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// impose sets the limits that the kernel holds for each process. The leader has
+// been executed a moment ago; what it may have started by then gets them too.
+func (l *Limits) impose(pid int) {
+	list := l.rlimits()
+	if len(list) == 0 {
+		return
+	}
+	for todo, n := []int{pid}, 0; n < len(todo); n++ {
+		for _, r := range list {
+			lim := r.limit
+			var old unix.Rlimit
+			if unix.Prlimit(todo[n], r.resource, nil, &old) == nil {
+				lim.Cur, lim.Max = min(lim.Cur, old.Max), min(lim.Max, old.Max)
+			}
+			_ = unix.Prlimit(todo[n], r.resource, &lim, nil) // gone already, or another user's: nothing to bound
+		}
+		if children, _ := childrenOf(todo[n]); len(todo) < 1000 {
+			todo = append(todo, children...)
+		}
+	}
+}
+
+type rlimit struct {
+	resource int
+	limit    unix.Rlimit
+}
+
+func (l *Limits) rlimits() (list []rlimit) {
+	if l.CPU > 0 {
+		// SIGXCPU at the first, which says what it was about; SIGKILL at the second.
+		s := uint64(math.Ceil(l.CPU.Seconds()))
+		list = append(list, rlimit{unix.RLIMIT_CPU, unix.Rlimit{Cur: s, Max: s + 1}})
+	}
+	if l.FileSize > 0 {
+		list = append(list, rlimit{unix.RLIMIT_FSIZE, unix.Rlimit{Cur: uint64(l.FileSize), Max: uint64(l.FileSize)}})
+	}
+	if l.OpenFiles > 0 {
+		list = append(list, rlimit{unix.RLIMIT_NOFILE, unix.Rlimit{Cur: uint64(l.OpenFiles), Max: uint64(l.OpenFiles)}})
+	}
+	return list
+}
+
+// tick is the unit of the times in /proc/PID/stat: USER_HZ, which is 100 on every
+// architecture that Go runs on.
+const tick = 10 * time.Millisecond
+
+var pageSize = int64(os.Getpagesize())
+
+func (u *Usage) add(e *entry) {
+	if e.dead() {
+		return
+	}
+	u.Memory += e.rss * pageSize
+	u.CPU += time.Duration(e.ticks) * tick
+	u.Processes += max(e.threads, 1)
+}
+
+// Measure says what the trees of list take now, in the same order. It reads the
+// process table, once for all of them.
+func Measure(list []*Process) []Usage {
+	out := make([]Usage, len(list))
+	var all []entry
+	for i, p := range list {
+		u := &out[i]
+		if p.group != nil {
+			for _, pid := range p.group.pids() {
+				if e, ok := stat(pid); ok {
+					u.add(&e)
+				}
+			}
+			if cpu, ok := p.group.cpu(); ok {
+				u.CPU = cpu
+			}
+			if p.group.memory {
+				u.Memory = 0
+			}
+			if p.group.processes {
+				u.Processes = 0
+			}
+		} else {
+			if all == nil {
+				all, _ = scan()
+				table.settle()
+			}
+			live, _ := p.members(all)
+			for j := range live {
+				u.add(&live[j])
+			}
+		}
+		u.CPU = p.tree.burnt(u.CPU)
+	}
+	return out
+}
+
+// burnt is the most that was measured: what died took its time with it.
+func (t *tree) burnt(now time.Duration) time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.cpu = max(t.cpu, now)
+	return t.cpu
+}

@@ -1,0 +1,191 @@
+package warden
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/agenthost/agenthost/actors/process"
+)
+
+// endLimit bounds the end of everything; it is done in less than a second unless
+// something cannot be killed.
+const endLimit = 5 * time.Second
+
+// Main is the warden's whole life; args are those behind the verb.
+func Main(args []string) int {
+	silence := Silence
+	if len(args) == 1 {
+		if d, err := time.ParseDuration(args[0]); err == nil && d > 0 {
+			silence = d
+		}
+	}
+	if st, err := os.Stdin.Stat(); err != nil || st.Mode()&os.ModeNamedPipe == 0 {
+		fmt.Fprintln(os.Stderr, "agenthost: the verb warden is for a server's own use")
+		return 2
+	}
+	settle()
+	w := &watch{guard: newGuard(silence, now()), server: os.Getppid()}
+	why := w.run()
+	if why == "" {
+		return 0
+	}
+	r := w.remains()
+	begin := time.Now()
+	ctx, cancel := context.WithTimeout(context.Background(), endLimit)
+	defer cancel()
+	found, left := r.End(ctx)
+	report(w.server, why, len(r.Trees), found, left, time.Since(begin))
+	return 0
+}
+
+// settle makes a quiet bystander of this process.
+func settle() {
+	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGTSTP, syscall.SIGTTOU, syscall.SIGTTIN, syscall.SIGPIPE)
+	_ = os.Chdir("/") // so that no mount is held
+	closeInherited()
+	debug.SetGCPercent(20)
+	debug.FreeOSMemory()
+	dropPages()
+}
+
+// closeInherited closes what a parent left open without meaning us: our own
+// descriptors are closed on exec, every one of them.
+func closeInherited() {
+	names, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return
+	}
+	for _, n := range names {
+		fd, err := strconv.Atoi(n.Name())
+		if err != nil || fd < 3 {
+			continue
+		}
+		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 {
+			_ = unix.Close(fd)
+		}
+	}
+}
+
+// dropPages gives back the pages of the binary. The start of a large program has
+// touched most of them, and the warden needs few: those come back by themselves.
+func dropPages() {
+	maps, err := os.ReadFile("/proc/self/maps")
+	if err != nil {
+		return
+	}
+	for line := range bytes.Lines(maps) {
+		f := bytes.Fields(line)
+		if len(f) < 6 || len(f[1]) < 4 || f[1][0] != 'r' || f[1][1] != '-' || f[5][0] != '/' {
+			continue // only what is in a file and cannot have been written
+		}
+		from, to, _ := bytes.Cut(f[0], []byte("-"))
+		a, aerr := strconv.ParseUint(string(from), 16, 64)
+		b, berr := strconv.ParseUint(string(to), 16, 64)
+		if aerr == nil && berr == nil && b > a {
+			_, _, _ = unix.Syscall(unix.SYS_MADVISE, uintptr(a), uintptr(b-a), unix.MADV_DONTNEED)
+		}
+	}
+}
+
+// binary is what runs here, even if the file was replaced since.
+func binary() (string, error) { return "/proc/self/exe", nil }
+
+// now is CLOCK_BOOTTIME.
+func now() time.Duration {
+	var ts unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts); err != nil {
+		return 0
+	}
+	return time.Duration(ts.Nano())
+}
+
+// watch listens to one server.
+type watch struct {
+	*guard
+	server  int
+	orphans map[int]uint64
+	rest    []byte // of an unfinished line
+}
+
+// run returns why the server's trees are to be ended, "" if there is no reason.
+func (w *watch) run() string {
+	var buf [4 << 10]byte
+	for {
+		pause := -1
+		if p := w.pause(); p >= 0 {
+			pause = int(p.Milliseconds())
+		}
+		fds := []unix.PollFd{{Fd: 0, Events: unix.POLLIN}}
+		n, err := unix.Poll(fds, pause)
+		if err != nil && !errors.Is(err, unix.EINTR) {
+			return "the pipe failed"
+		}
+		if n > 0 {
+			n, err := unix.Read(0, buf[:])
+			switch {
+			case n > 0:
+				w.word(now())
+				w.take(buf[:n])
+			case err == nil && w.bye && len(w.trees) == 0:
+				return ""
+			case err == nil:
+				return "the server is gone"
+			case !errors.Is(err, unix.EINTR) && !errors.Is(err, unix.EAGAIN):
+				return "the pipe failed"
+			}
+			if n > 0 {
+				continue // more may be there, and it counts before the clock does
+			}
+		}
+		if w.deaf(now()) {
+			return fmt.Sprintf("the server has said nothing for %s", w.silence)
+		}
+		if len(w.trees) > 0 {
+			w.orphans = process.Adopted(w.server)
+		}
+	}
+}
+
+// take hears every whole line.
+func (w *watch) take(p []byte) {
+	w.rest = append(w.rest, p...)
+	for {
+		end := bytes.IndexByte(w.rest, '\n')
+		if end < 0 {
+			return
+		}
+		w.hear(string(w.rest[:end]))
+		w.rest = append(w.rest[:0], w.rest[end+1:]...)
+	}
+}
+
+func (w *watch) remains() *process.Remains {
+	r := &process.Remains{Prefixes: w.prefixes, Orphans: w.orphans}
+	for _, t := range w.trees {
+		r.Trees = append(r.Trees, t)
+	}
+	return r
+}
+
+// report is the one line. Whoever reads it may be gone, or not reading.
+func report(server int, why string, trees, found, left int, took time.Duration) {
+	if found == 0 && left == 0 {
+		return
+	}
+	fds := []unix.PollFd{{Fd: 2, Events: unix.POLLOUT}}
+	if n, err := unix.Poll(fds, 200); n < 1 || err != nil {
+		return
+	}
+	_, _ = unix.Write(2, fmt.Appendf(nil, "time=%s level=WARN msg=\"the warden ended what the server left behind\" server=%d reason=%q trees=%d processes=%d left=%d ms=%d\n",
+		time.Now().Format("2006-01-02T15:04:05.000Z07:00"), server, why, trees, found, left, took.Milliseconds()))
+}

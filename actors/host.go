@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -120,6 +119,7 @@ func (h *Host) Start(ctx context.Context) error {
 		return fmt.Errorf("agenthost: read the store: %w", err)
 	}
 	h.measure()
+	h.group()
 	if killed, err := process.SweepMarked(h.stateID+"/", func(marker string) bool { return false }); err != nil {
 		h.log.Warn("could not look for processes of an earlier run", "error", err)
 	} else if killed > 0 {
@@ -130,10 +130,13 @@ func (h *Host) Start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("agenthost: read the store: %w", err)
 	}
+	if h.cfg.warden != nil {
+		h.cfg.warden.Watch(h.markers())
+	}
 	h.system = newSystem(h.log)
 	h.root = h.system.Root
 	h.supervisorEnd, h.reaperEnd = make(chan struct{}), make(chan struct{})
-	h.reaper = h.root.Spawn(h.rootProps(func() actor.Actor { return &watched{&reaper{host: h, trees: map[string]int{}}, h.reaperEnd} }))
+	h.reaper = h.root.Spawn(h.rootProps(func() actor.Actor { return &watched{&reaper{host: h, trees: map[string]*tree{}}, h.reaperEnd} }))
 	h.supervisor = h.root.Spawn(h.rootProps(func() actor.Actor { return &watched{newSupervisor(h, ledger), h.supervisorEnd} }))
 	for _, s := range active {
 		h.root.Send(h.supervisor, &toSession{s.ID, &wake{}})
@@ -204,6 +207,9 @@ func (h *Host) shutdown(ctx context.Context) error {
 	<-h.reaperEnd
 	h.work.wait()
 	h.system.Shutdown()
+	if h.cfg.cgroups != nil {
+		h.cfg.cgroups.Close()
+	}
 	return errors.Join(h.endpoint.Close(context.Background()), h.store.Close())
 }
 
@@ -240,21 +246,6 @@ func (h *Host) StoreErr() error {
 		return nil
 	}
 	return h.store.Err()
-}
-
-// Guarantees says what this Host can promise on this machine, a line each.
-func (h *Host) Guarantees() []string {
-	out := []string{
-		"input that was accepted is durable, runs in order, and is never run twice",
-		"every event reaches every reader in the same order, live and replayed",
-	}
-	if runtime.GOOS != "linux" {
-		return append(out, "processes are found by their group only: a tool shell that left it can outlive its turn")
-	}
-	if process.IsSubreaper() {
-		return append(out, "no process that a CLI starts outlives its turn while this program runs (group, recorded tree, marker, subreaper); what a killed program left is ended by the next start")
-	}
-	return append(out, "processes are found by group, recorded tree and marker; one that leaves all three can outlive its turn, because this program is no subreaper")
 }
 
 // ended counts and logs a turn, one line each.

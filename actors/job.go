@@ -17,6 +17,7 @@ import (
 	"github.com/agenthost/agenthost/actors/endpoint"
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/fold"
+	"github.com/agenthost/agenthost/actors/process"
 	"github.com/agenthost/agenthost/actors/redact"
 	"github.com/agenthost/agenthost/actors/spec"
 	"github.com/asynkron/protoactor-go/actor"
@@ -31,6 +32,8 @@ type job struct {
 	env        []string
 	redact     *redact.Set
 	marker     string
+	limits     process.Limits
+	maxOutput  int64
 	dir        string // private to the turn, to be removed after it
 	// door is the turn's way to its caller, nil without one. Closed after the turn.
 	door *endpoint.Door
@@ -192,8 +195,10 @@ func (h *Host) prepare(ctx context.Context, ses *fold.Session, t *fold.Turn, bou
 	}
 	j := &job{
 		adapter: r.Adapter.Name(), request: req, invocation: inv, parser: parser, dir: dir, door: door,
-		marker: h.stateID + "/" + h.id.Hex() + "/" + t.ID.Hex(),
+		marker: h.markers() + t.ID.Hex(),
+		limits: h.machineLimits(&t.Settings.Agent), maxOutput: t.Settings.Agent.Limits.OutputBytes,
 	}
+	def(&j.maxOutput, h.cfg.limits.MaxOutputBytes)
 	secret := h.secrets(&t.Settings.Agent)
 	j.env = childEnv(h.cfg.environ, r.Passthrough, pairs(t.Settings.Agent.Env), secret, inv.Env)
 	hidden := append(credentials(j.env), req.LLM.APIKey)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/agenthost/agenthost/actors/agent"
 	"github.com/agenthost/agenthost/actors/budget"
+	"github.com/agenthost/agenthost/actors/process"
 	"github.com/agenthost/agenthost/actors/spec"
 	"github.com/agenthost/agenthost/actors/store"
 )
@@ -49,6 +50,12 @@ type Limits struct {
 	MaxArtifactsBytes   int64         // 256 MiB of one session's artifacts
 	MaxArtifacts        int           // 1,000 artifacts of one session
 	PublishTimeout      time.Duration // 10 s for the artifacts of one turn
+	// What the processes of one turn may take of the machine. Default: no bound.
+	MaxCPU         time.Duration
+	MaxMemoryBytes int64
+	MaxProcesses   int   // with their threads
+	MaxWritten     int64 // bytes of one file
+	MaxOpenFiles   int   // of one process
 	// Budgets bound what turns use: one turn, a session, a principal ever, and the
 	// host in one day of UTC. Default: none.
 	Budgets budget.Caps
@@ -141,6 +148,8 @@ type config struct {
 	clock     func() time.Time
 	callerMCP spec.MCPScope
 	lookup    func(ctx context.Context, host string) ([]netip.Addr, error)
+	warden    Warden
+	cgroups   *process.Cgroups
 }
 
 // WithStore sets where journal and records live. The Host closes it. Default: a
@@ -195,6 +204,14 @@ func WithCallerMCP(scope spec.MCPScope) Option { return func(c *config) { c.call
 
 // WithLockedAgents refuses every write of saved agents.
 func WithLockedAgents() Option { return func(c *config) { c.locked = true } }
+
+// WithWarden sets who ends the Host's process trees when this program is killed.
+// Default: nobody, and the next start on the state directory does it.
+func WithWarden(w Warden) Option { return func(c *config) { c.warden = w } }
+
+// WithCgroups gives every tree a control group of its own. Default: trees are found
+// by group, recorded tree and marker.
+func WithCgroups(g *process.Cgroups) Option { return func(c *config) { c.cgroups = g } }
 
 func (c *config) validate() error {
 	var errs []error

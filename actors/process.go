@@ -8,6 +8,7 @@ import (
 	"github.com/agenthost/agenthost/actors/agent"
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/process"
+	"github.com/agenthost/agenthost/actors/turn"
 	"github.com/asynkron/protoactor-go/actor"
 )
 
@@ -103,7 +104,7 @@ func (a *processActor) running(c actor.Context, m *started) {
 		return
 	}
 	a.p = m.p
-	c.Send(a.host.reaper, &planted{marker: a.job.marker, pid: m.p.Pid()})
+	c.Send(a.host.reaper, &planted{marker: a.job.marker, p: m.p, turn: a.turn})
 	c.Send(a.turn, &spawned{m.p.Pid()})
 	close(a.adopted)
 	if a.told {
@@ -197,7 +198,7 @@ func (r *reader) spec() process.Spec {
 	return process.Spec{
 		Path: r.job.request.Binary, Args: r.job.invocation.Args, Env: r.job.env, Dir: r.job.request.Workspace,
 		Stdin: r.job.invocation.Stdin, Marker: r.job.marker,
-		MaxLine: l.MaxLineBytes, MaxOutput: l.MaxOutputBytes,
+		MaxLine: l.MaxLineBytes, MaxOutput: r.job.maxOutput, Limits: r.job.limits, Cgroups: r.host.cfg.cgroups,
 		OnLines: r.lines, OnDropped: r.dropped, OnLimit: r.limit, OnExit: r.exit,
 	}
 }
@@ -277,7 +278,8 @@ func (r *reader) exit(st process.Status) {
 		}()
 		r.parser.Close(exit, b)
 	}()
-	r.host.root.Send(r.turn, &exited{exit: exit, batch: b})
+	hits := turn.Hits{CPU: st.CPU, Memory: st.MemoryLimit, Processes: st.ProcessLimit}
+	r.host.root.Send(r.turn, &exited{exit: exit, batch: b, hits: hits})
 	r.host.root.Send(r.self, &left{})
 }
 

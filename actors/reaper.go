@@ -14,7 +14,8 @@ type (
 	// planted says that a tree was started.
 	planted struct {
 		marker string
-		pid    int
+		p      *process.Process
+		turn   *actor.PID
 	}
 	// sweep ends what is left of a tree and tells the turn: gone.
 	sweep struct {
@@ -27,33 +28,71 @@ type (
 		killed int
 		turn   *actor.PID
 	}
+	// weigh says that the trees with limits are to be looked at, weighed what they
+	// take.
+	weigh   struct{ gen int }
+	weighed struct {
+		markers []string
+		usages  []process.Usage
+	}
 )
 
-// reaper keeps the table of every tree the host started and sees that none
-// outlives its turn.
+// reaper keeps the table of every tree the host started, sees that none outlives
+// its turn, and tells the turns what those with limits take.
 type reaper struct {
 	host  *Host
-	trees map[string]int // marker -> pid of the leader
+	trees map[string]*tree // by marker
+	clock timer            // of the next look at those with limits
+}
+
+type tree struct {
+	p    *process.Process
+	turn *actor.PID
 }
 
 func (r *reaper) Receive(c actor.Context) {
 	switch m := c.Message().(type) {
 	case *planted:
-		r.trees[m.marker] = m.pid
+		r.planted(c, m)
 	case *sweep:
 		r.sweep(c, m)
 	case *swept:
-		delete(r.trees, m.marker)
-		if m.killed > 0 {
-			r.host.stats.orphans.Add(int64(m.killed))
-			turn := m.marker[strings.LastIndexByte(m.marker, '/')+1:]
-			r.host.log.Info("ended what a CLI left behind", "turn", turn, "processes", m.killed)
+		r.swept(c, m)
+	case *weigh:
+		if r.clock.is(m.gen) {
+			r.weigh(c)
 		}
-		if m.turn != nil {
-			c.Send(m.turn, &gone{})
-		}
+	case *weighed:
+		r.weighed(c, m)
+	case *actor.Stopping:
+		r.clock.stop()
 	}
 	r.host.stats.trees.Store(int64(len(r.trees)))
+}
+
+func (r *reaper) planted(c actor.Context, m *planted) {
+	r.trees[m.marker] = &tree{p: m.p, turn: m.turn}
+	if w := r.host.cfg.warden; w != nil {
+		w.Planted(process.Tree{Marker: m.marker, Pid: m.p.Pid(), Start: m.p.StartTime(), Group: m.p.Group()})
+	}
+	if m.p.Watched() && r.clock.t == nil {
+		r.lookLater(c)
+	}
+}
+
+func (r *reaper) swept(c actor.Context, m *swept) {
+	delete(r.trees, m.marker)
+	if w := r.host.cfg.warden; w != nil {
+		w.Gone(m.marker)
+	}
+	if m.killed > 0 {
+		r.host.stats.orphans.Add(int64(m.killed))
+		turn := m.marker[strings.LastIndexByte(m.marker, '/')+1:]
+		r.host.log.Info("ended what a CLI left behind", "turn", turn, "processes", m.killed)
+	}
+	if m.turn != nil {
+		c.Send(m.turn, &gone{})
+	}
 }
 
 const sweepLimit = 30 * time.Second
@@ -67,4 +106,41 @@ func (r *reaper) sweep(c actor.Context, m *sweep) {
 		<-m.p.Exited()
 		host.root.Send(self, &swept{marker: m.marker, killed: m.p.Sweep(ctx), turn: m.turn})
 	})
+}
+
+// weighEvery is the time between two looks at what trees with limits take.
+const weighEvery = 250 * time.Millisecond
+
+func (r *reaper) lookLater(c actor.Context) {
+	r.clock.arm(c, weighEvery, func(gen int) any { return &weigh{gen} })
+}
+
+// weigh reads the process table in a goroutine that ends by sending weighed. The
+// clock rests as long as no tree has limits that need it.
+func (r *reaper) weigh(c actor.Context) {
+	r.clock.stop()
+	m := &weighed{}
+	var list []*process.Process
+	for marker, t := range r.trees {
+		if t.p.Watched() {
+			m.markers, list = append(m.markers, marker), append(list, t.p)
+		}
+	}
+	if len(list) == 0 {
+		return
+	}
+	host, self := r.host, c.Self()
+	host.work.Go(func() {
+		m.usages = process.Measure(list)
+		host.root.Send(self, m)
+	})
+}
+
+func (r *reaper) weighed(c actor.Context, m *weighed) {
+	for i, marker := range m.markers {
+		if t := r.trees[marker]; t != nil {
+			c.Send(t.turn, &used{m.usages[i]})
+		}
+	}
+	r.lookLater(c)
 }

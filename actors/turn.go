@@ -9,6 +9,7 @@ import (
 	"github.com/agenthost/agenthost/actors/budget"
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/fold"
+	"github.com/agenthost/agenthost/actors/process"
 	"github.com/agenthost/agenthost/actors/spec"
 	"github.com/agenthost/agenthost/actors/turn"
 	"github.com/asynkron/protoactor-go/actor"
@@ -39,7 +40,10 @@ type (
 	exited      struct {
 		exit  agent.Exit
 		batch *agent.Batch
+		hits  turn.Hits
 	}
+	// used is what the turn's tree takes of the machine now.
+	used struct{ usage process.Usage }
 	// gone says that the process's tree is swept.
 	gone    struct{}
 	timerUp struct {
@@ -113,7 +117,9 @@ func (t *turnActor) Receive(c actor.Context) {
 		t.said(c, m)
 	case *exited:
 		t.unhold(c, true)
-		t.step(c, turn.Exited{Exit: m.exit, Facts: m.batch.Facts}, nil)
+		t.step(c, turn.Exited{Exit: m.exit, Facts: m.batch.Facts, Hits: m.hits}, nil)
+	case *used:
+		t.step(c, turn.Used{CPU: m.usage.CPU, Memory: m.usage.Memory, Processes: m.usage.Processes}, nil)
 	case *asked:
 		t.asked(c, m)
 	case *askedNoMore:
@@ -147,7 +153,7 @@ func (t *turnActor) said(c actor.Context, m any) {
 	case *lineDropped:
 		t.step(c, turn.LineDropped{Bytes: m.bytes}, nil)
 	case *outputLimit:
-		t.step(c, turn.OutputLimit{Limit: t.host.cfg.limits.MaxOutputBytes}, nil)
+		t.step(c, turn.OutputLimit{Limit: t.job.maxOutput}, nil)
 	}
 }
 
@@ -170,7 +176,7 @@ func (t *turnActor) config() turn.Config {
 		Gather: gather, ToolTimeout: l.ToolResultTimeout, HostServer: spec.HostServer,
 		TurnTimeout: l.TurnTimeout, IdleTimeout: l.IdleTimeout, SettleQuiet: l.SettleQuiet, Linger: l.Linger,
 		MaxItemBytes: l.MaxItemBytes, Adapter: t.turn.Settings.Agent.Adapter,
-		Budgets: t.bounds,
+		Budgets: t.bounds, Limits: turn.Limits(t.host.machineLimits(&t.turn.Settings.Agent)),
 	}
 	if r, err := t.host.runtime(t.turn.Settings.Agent.Adapter); err == nil {
 		cfg.Asks = t.host.permissions(r, t.turn.Settings) == spec.Ask

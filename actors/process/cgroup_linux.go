@@ -219,7 +219,9 @@ func (c *Cgroups) clear(dir string) (killed int) {
 }
 
 // Limited says which limits of a tree the kernel holds here.
-func (c *Cgroups) Limited() (memory, processes bool) { return c.memory, c.pids }
+func (c *Cgroups) Limited() (memory, processes bool) {
+	return c != nil && c.memory, c != nil && c.pids
+}
 
 // Close removes the host's group and puts this program back to where it was.
 func (c *Cgroups) Close() {
@@ -397,4 +399,9 @@ func (g *group) path() string {
 		return ""
 	}
 	return g.dir
+}
+
+// holds says which limits the kernel holds for the group.
+func (g *group) holds() (memory, processes bool) {
+	return g != nil && g.memory, g != nil && g.processes
 }

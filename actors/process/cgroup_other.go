@@ -38,3 +38,5 @@ func (*group) remove() {}
 func (*group) path() string { return "" }
 
 func (*group) hits() (memory, processes bool) { return false, false }
+
+func (*group) holds() (memory, processes bool) { return false, false }

@@ -17,9 +17,6 @@ type Limits struct {
 	OpenFiles int   // of one process
 }
 
-// Watched reports whether the owner has to compare what Measure finds.
-func (l *Limits) Watched() bool { return l.CPU > 0 || l.Memory > 0 || l.Processes > 0 }
-
 // Usage is what a tree takes at one moment. What the kernel itself bounds is 0.
 type Usage struct {
 	CPU       time.Duration // since its start, of the dead too as far as is known

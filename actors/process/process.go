@@ -74,6 +74,13 @@ func Start(spec Spec) (*Process, error) {
 // pid its identity. 0 is not known.
 func (p *Process) StartTime() uint64 { return p.start }
 
+// Watched reports whether the tree has a limit that only Measure can tell of.
+func (p *Process) Watched() bool {
+	l := p.spec.Limits
+	memory, processes := p.group.holds()
+	return l.CPU > 0 || l.Memory > 0 && !memory || l.Processes > 0 && !processes
+}
+
 // Group is the directory of the tree's control group, "" without one.
 func (p *Process) Group() string { return p.group.path() }
 

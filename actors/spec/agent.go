@@ -61,6 +61,14 @@ type Limits struct {
 	// SessionTokens and SessionUSD bound all turns of a session together.
 	SessionTokens int64   `json:"session_tokens,omitempty"`
 	SessionUSD    float64 `json:"session_usd,omitempty"`
+	// The rest bounds what a turn's processes take of the machine; OutputBytes is what
+	// the CLI may print.
+	CPU         time.Duration `json:"cpu,omitempty"`
+	MemoryBytes int64         `json:"memory_bytes,omitempty"`
+	Processes   int           `json:"processes,omitempty"` // with their threads
+	FileBytes   int64         `json:"file_bytes,omitempty"`
+	OpenFiles   int           `json:"open_files,omitempty"`
+	OutputBytes int64         `json:"output_bytes,omitempty"`
 }
 
 // Agent is a saved or an inline agent.

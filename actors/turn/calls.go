@@ -269,6 +269,8 @@ func (t *Turn) paused(in Input) {
 		t.output(in)
 	case LineDropped:
 		t.lineDropped(in)
+	case Used:
+		t.weigh(in)
 	case OutputLimit:
 		t.unread = true
 		t.strike(outputLimit(t.name(), in.Limit))

@@ -1,6 +1,8 @@
 package turn
 
 import (
+	"time"
+
 	"github.com/agenthost/agenthost/actors/agent"
 	"github.com/agenthost/agenthost/actors/event"
 )
@@ -40,6 +42,7 @@ type (
 	Exited struct {
 		Exit  agent.Exit
 		Facts []agent.Fact
+		Hits  Hits
 	}
 	// Gone says that the process's whole tree is swept.
 	Gone struct{}
@@ -74,6 +77,13 @@ type (
 	Resumed struct{}
 	// Elapsed says that a timer fired.
 	Elapsed struct{ Timer Timer }
+	// Used says what the process and everything below it take now, as far as the
+	// kernel does not bound it by itself.
+	Used struct {
+		CPU       time.Duration
+		Memory    int64
+		Processes int
+	}
 )
 
 func (Start) isInput()         {}
@@ -94,3 +104,4 @@ func (CallLeft) isInput()      {}
 func (Answered) isInput()      {}
 func (Resumed) isInput()       {}
 func (Elapsed) isInput()       {}
+func (Used) isInput()          {}

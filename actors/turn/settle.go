@@ -112,14 +112,21 @@ func (t *Turn) exit(in Exited) {
 	case d != nil && d.limit:
 		d.failure.Message += stderrOf(in.Exit)
 	case d == nil && t.verdict == nil:
-		t.decidedByExit(in.Exit)
+		t.decidedByExit(in.Exit, in.Hits)
 	}
 	t.close(exitText(in.Exit))
 	t.state = draining
 }
 
-func (t *Turn) decidedByExit(e agent.Exit) {
+func (t *Turn) decidedByExit(e agent.Exit, h Hits) {
 	clean := e.Code == 0 && e.Signal == ""
+	if !clean {
+		if f := t.hit(e, h); f != nil {
+			f.Message += stderrOf(e)
+			t.decide(event.Failed, f)
+			return
+		}
+	}
 	switch {
 	case clean && t.cfg.ExitIsVerdict:
 		t.decide(event.Completed, nil)

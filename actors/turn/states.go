@@ -106,6 +106,8 @@ func (t *Turn) running(in Input) {
 		t.output(in)
 	case LineDropped:
 		t.lineDropped(in)
+	case Used:
+		t.weigh(in)
 	case OutputLimit:
 		t.unread = true
 		t.strike(outputLimit(t.name(), in.Limit))
@@ -137,6 +139,8 @@ func (t *Turn) stopping(in Input) {
 		t.output(in)
 	case LineDropped:
 		t.lineDropped(in)
+	case Used:
+		t.weigh(in)
 	case OutputLimit:
 		t.unread = true
 	case Exited:
@@ -160,6 +164,8 @@ func (t *Turn) draining(in Input) {
 		t.dropped += int64(len(in.Facts))
 	case Gone:
 		t.finish()
+	case Used:
+		t.weigh(in)
 	case Hurry:
 		t.hurry()
 	case Stop:

@@ -38,6 +38,8 @@ type Config struct {
 	Adapter string
 	// Budgets are what the turn may use, with what was used before it.
 	Budgets budget.Bounds
+	// Limits are what its process may take of the machine.
+	Limits Limits
 }
 
 type state uint8
@@ -73,6 +75,7 @@ type Turn struct {
 	settledAt int64
 	hurried   bool
 	told      bool // Terminate was given
+	killed    bool // Kill was given because of a limit
 	exited    bool
 	// turnEnds is when the turn is out of time, turnLeft what was left of it when it
 	// began to wait.

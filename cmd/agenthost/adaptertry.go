@@ -18,7 +18,6 @@ import (
 	"github.com/agenthost/agenthost/actors/agent"
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/fold"
-	"github.com/agenthost/agenthost/actors/process"
 	"github.com/agenthost/agenthost/cmd/config"
 )
 
@@ -107,7 +106,6 @@ func (v *adapterTryVerb) definition(c *console) (cfg *config.Config, name string
 
 // play runs the turn in a host of its own and tells its end.
 func (v *adapterTryVerb) play(c *console, cfg *config.Config, runtimes []actors.RuntimeConfig, p *trial, prompt, workdir string) error {
-	_ = process.BecomeSubreaper() // what can be done without it is done
 	ctx := context.Background()
 	interrupted := make(chan os.Signal, 2)
 	signal.Notify(interrupted, os.Interrupt)

@@ -15,6 +15,7 @@ import (
 	"github.com/agenthost/agenthost/actors/process"
 	"github.com/agenthost/agenthost/actors/spec"
 	"github.com/agenthost/agenthost/cmd/config"
+	"github.com/agenthost/agenthost/cmd/warden"
 )
 
 type doctorVerb struct {
@@ -43,7 +44,15 @@ func (v *doctorVerb) Run(c *console) error {
 	if err != nil {
 		return exit(exitFailed, err)
 	}
-	host, err := actors.New(options(cfg, slog.New(slog.DiscardHandler), cfg.StateDir, runtimes)...)
+	opts := options(cfg, slog.New(slog.DiscardHandler), cfg.StateDir, runtimes)
+	groups, noGroups := process.FindCgroups()
+	if noGroups == nil {
+		opts = append(opts, actors.WithCgroups(groups))
+	}
+	if warden.Available() {
+		opts = append(opts, actors.WithWarden(&warden.Keeper{})) // as a server has it; none is started
+	}
+	host, err := actors.New(opts...)
 	if err != nil {
 		return exit(exitFailed, err)
 	}
@@ -57,6 +66,7 @@ func (v *doctorVerb) Run(c *console) error {
 	d.memory()
 	d.port()
 	d.access()
+	d.groups(groups, noGroups)
 	for _, g := range host.Guarantees() {
 		d.line("guarantee", true, g)
 	}
@@ -284,6 +294,27 @@ func (d *doctor) port() {
 	}
 	_ = ln.Close()
 	d.line("listen", true, d.cfg.Listen+" is free")
+}
+
+// groups says which control groups the turns of a server get.
+func (d *doctor) groups(g *process.Cgroups, err error) {
+	if err != nil {
+		d.line("cgroups", true, "not used", err.Error())
+		return
+	}
+	memory, pids := g.Limited()
+	level := "a group for each turn, ended as a whole"
+	switch {
+	case memory && pids:
+		level += "; it holds the limits of memory and processes"
+	case memory:
+		level += "; it holds the limit of memory"
+	case pids:
+		level += "; it holds the limit of processes"
+	default:
+		level += "; without the controllers memory and pids, unless the server is alone in its group and these are delegated to it"
+	}
+	d.line("cgroups", true, level)
 }
 
 func (d *doctor) access() {

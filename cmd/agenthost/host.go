@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/agenthost/agenthost/actors"
 	"github.com/agenthost/agenthost/actors/budget"
@@ -51,6 +52,11 @@ func options(cfg *config.Config, log *slog.Logger, stateDir string, runtimes []a
 			MaxFileBytes:        int64(cfg.MaxFileBytes),
 			MinAvailableMemory:  max(uint64(l.MinAvailableMemory), 1), // 0 would be the default, not off
 			MaxArtifactBytes:    int64(cfg.MaxArtifactBytes),
+			MaxCPU:              time.Duration(l.MaxCPUSeconds) * time.Second,
+			MaxMemoryBytes:      int64(l.MaxMemoryBytes),
+			MaxProcesses:        l.MaxProcesses,
+			MaxWritten:          int64(l.MaxWrittenFileBytes),
+			MaxOpenFiles:        l.MaxOpenFiles,
 			Budgets:             budgets(&l),
 		}),
 	}
@@ -68,7 +74,7 @@ func options(cfg *config.Config, log *slog.Logger, stateDir string, runtimes []a
 
 // openHost makes the Host of a server. The store locks the state directory, so a
 // second server on it is refused.
-func openHost(cfg *config.Config, log *slog.Logger, local bool) (*actors.Host, error) {
+func openHost(cfg *config.Config, log *slog.Logger, local bool, guarded ...actors.Option) (*actors.Host, error) {
 	runtimes, err := mount(cfg, local)
 	if err != nil {
 		return nil, err
@@ -82,7 +88,8 @@ func openHost(cfg *config.Config, log *slog.Logger, local bool) (*actors.Host, e
 	if err != nil {
 		return nil, err
 	}
-	h, err := actors.New(append(options(cfg, log, cfg.StateDir, runtimes), actors.WithStore(s))...)
+	opts := append(options(cfg, log, cfg.StateDir, runtimes), actors.WithStore(s))
+	h, err := actors.New(append(opts, guarded...)...)
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}

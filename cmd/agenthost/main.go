@@ -9,6 +9,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/agenthost/agenthost/cmd/config"
+	"github.com/agenthost/agenthost/cmd/warden"
 )
 
 // Exit codes.
@@ -20,7 +21,12 @@ const (
 	exitCancelled = 130
 )
 
-func main() { os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == warden.Verb { // before anything else: it is to stay small
+		os.Exit(warden.Main(os.Args[2:]))
+	}
+	os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
 
 // console is where a verb reads and writes.
 type console struct {

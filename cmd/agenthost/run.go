@@ -14,7 +14,6 @@ import (
 	"github.com/agenthost/agenthost/actors"
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/fold"
-	"github.com/agenthost/agenthost/actors/process"
 	"github.com/agenthost/agenthost/actors/spec"
 	"github.com/agenthost/agenthost/cmd/config"
 )
@@ -129,7 +128,6 @@ func (v *runVerb) local(ctx context.Context, c *console, prompt string, interrup
 	if err != nil {
 		return exit(exitUsage, err)
 	}
-	_ = process.BecomeSubreaper() // what can be done without it is done
 	for _, r := range cfg.Agents.Runtimes {
 		if r.Home == "auto" {
 			r.Home = "inherit" // a temporary home would lose the sign-in
@@ -171,8 +169,12 @@ func throwaway(ctx context.Context, cfg *config.Config, log *slog.Logger, runtim
 	if err != nil {
 		return nil, nil, err
 	}
-	gone := func() { _ = os.RemoveAll(state) }
-	if host, err = actors.New(options(cfg, log, state, runtimes)...); err != nil {
+	guards, guarded := guard(log, false)
+	gone := func() {
+		guards.end()
+		_ = os.RemoveAll(state)
+	}
+	if host, err = actors.New(append(options(cfg, log, state, runtimes), guarded...)...); err != nil {
 		gone()
 		return nil, nil, err
 	}

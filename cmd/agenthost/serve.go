@@ -44,10 +44,9 @@ func (v *serveVerb) Run(c *console) error {
 		return exit(exitFailed, fmt.Errorf("listen on %s: %w; another program may use the port: choose one with --port, 0 for a free one", cfg.Listen, err))
 	}
 	defer func() { _ = ln.Close() }()
-	if err := process.BecomeSubreaper(); err != nil {
-		log.Warn("weaker guarantee: what leaves its process group may outlive a turn", "error", err)
-	}
-	host, err := openHost(cfg, log, local(cfg))
+	guards, guarded := guard(log, true)
+	defer guards.end()
+	host, err := openHost(cfg, log, local(cfg), guarded...)
 	if err != nil {
 		return exit(exitFailed, err)
 	}

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"math"
 	"sort"
 	"strings"
 	"time"
@@ -42,6 +43,9 @@ func (l *loader) define(d *Definition, at string, taken map[string]bool, wrong b
 		Limits: spec.Limits{
 			TurnTimeout: d.Limits.TurnTimeout, IdleTimeout: d.Limits.IdleTimeout, MaxTurns: d.Limits.MaxTurns, MaxUSD: d.Limits.MaxBudgetUSD,
 			MaxTokens: int64(d.Limits.MaxTokens), SessionTokens: int64(d.Limits.MaxSessionTokens), SessionUSD: d.Limits.MaxSessionUSD,
+			CPU: time.Duration(d.Limits.MaxCPUSeconds) * time.Second, MemoryBytes: int64(d.Limits.MaxMemoryBytes),
+			Processes: d.Limits.MaxProcesses, FileBytes: int64(d.Limits.MaxWrittenFileBytes), OpenFiles: d.Limits.MaxOpenFiles,
+			OutputBytes: int64(d.Limits.MaxOutputBytes),
 		},
 	}
 	a.Adapter = l.runtimeOf(d.Runtime, wrong)
@@ -162,11 +166,8 @@ func (l *loader) adopt(r *referenceAgent, taken map[string]bool, wrong blame) {
 		taken[r.Name] = true
 		return
 	}
-	if r.Limits.MaxOutputBytes != 0 {
-		wrong("limits.max_output_bytes", r.Limits.MaxOutputBytes.String(), "is a limit of the host here", "set limits.max_output_bytes in agenthost.yaml and remove it")
-	}
-	if r.Limits.CPUSeconds != 0 {
-		wrong("limits.cpu_seconds", fmt.Sprint(r.Limits.CPUSeconds), "asks for a feature that is not built yet", "remove it")
+	if r.Limits.CPUSeconds < 0 {
+		wrong("limits.cpu_seconds", fmt.Sprint(r.Limits.CPUSeconds), "is less than nothing", "use a number of seconds")
 	}
 	d := Definition{
 		Name: r.Name, Runtime: r.Runtime, Model: r.Model, Instructions: r.Instructions, Env: r.Env, Secrets: r.Secrets,
@@ -175,6 +176,7 @@ func (l *loader) adopt(r *referenceAgent, taken map[string]bool, wrong blame) {
 		Limits: DefinitionLimits{
 			TurnTimeout: r.Limits.TurnTimeoutS.duration(), IdleTimeout: r.Limits.IdleTimeoutS.duration(),
 			MaxTurns: r.Limits.MaxTurns, MaxBudgetUSD: r.Limits.MaxBudgetUSD,
+			MaxOutputBytes: r.Limits.MaxOutputBytes, MaxCPUSeconds: int(math.Ceil(min(r.Limits.CPUSeconds, math.MaxInt32))),
 		},
 	}
 	l.define(&d, "", taken, wrong)

@@ -66,6 +66,12 @@ func Start(log *slog.Logger, silence time.Duration) (*Keeper, error) {
 	return k, nil
 }
 
+// Available reports whether this platform has one.
+func Available() bool {
+	_, err := binary()
+	return err == nil
+}
+
 // Watch tells how the markers of a host begin.
 func (k *Keeper) Watch(prefix string) {
 	k.mu.Lock()

@@ -10,8 +10,9 @@ import (
 // process trees. Its methods are called by an actor, so they may not wait for
 // anything.
 type Warden interface {
-	// Watch says how the markers of everything a Host starts begin.
-	Watch(prefix string)
+	// Watch says how the markers of everything a Host starts begin, and which control
+	// group it is in, "" for none.
+	Watch(prefix, group string)
 	// Planted tells of a tree that was started, Gone that nothing is left of it.
 	Planted(process.Tree)
 	Gone(marker string)

@@ -131,7 +131,7 @@ func (h *Host) Start(ctx context.Context) error {
 		return fmt.Errorf("agenthost: read the store: %w", err)
 	}
 	if h.cfg.warden != nil {
-		h.cfg.warden.Watch(h.markers())
+		h.cfg.warden.Watch(h.markers(), h.cfg.cgroups.Dir())
 	}
 	h.system = newSystem(h.log)
 	h.root = h.system.Root

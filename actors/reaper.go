@@ -73,7 +73,7 @@ func (r *reaper) Receive(c actor.Context) {
 func (r *reaper) planted(c actor.Context, m *planted) {
 	r.trees[m.marker] = &tree{p: m.p, turn: m.turn}
 	if w := r.host.cfg.warden; w != nil {
-		w.Planted(process.Tree{Marker: m.marker, Pid: m.p.Pid(), Start: m.p.StartTime(), Group: m.p.Group()})
+		w.Planted(process.Tree{Marker: m.marker, Pid: m.p.Pid(), Start: m.p.StartTime()})
 	}
 	if m.p.Watched() && r.clock.t == nil {
 		r.lookLater(c)

@@ -223,6 +223,14 @@ func (c *Cgroups) Limited() (memory, processes bool) {
 	return c != nil && c.memory, c != nil && c.pids
 }
 
+// Dir is the host's group, "" before Begin.
+func (c *Cgroups) Dir() string {
+	if c == nil {
+		return ""
+	}
+	return c.dir
+}
+
 // Close removes the host's group and puts this program back to where it was.
 func (c *Cgroups) Close() {
 	if c.dir != "" {
@@ -392,13 +400,6 @@ func inGroup(err error) bool {
 	return errors.Is(err, syscall.ENOSYS) || errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EACCES) ||
 		errors.Is(err, syscall.EBUSY) || errors.Is(err, syscall.EOPNOTSUPP) || errors.Is(err, syscall.EBADF) ||
 		errors.Is(err, syscall.ENODEV) || errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.E2BIG)
-}
-
-func (g *group) path() string {
-	if g == nil {
-		return ""
-	}
-	return g.dir
 }
 
 // holds says which limits the kernel holds for the group.

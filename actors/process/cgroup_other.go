@@ -24,6 +24,9 @@ func (*Cgroups) Begin(string, string) (int, error) {
 // Limited says which limits of a tree the kernel holds here: none.
 func (*Cgroups) Limited() (memory, processes bool) { return false, false }
 
+// Dir is empty here.
+func (*Cgroups) Dir() string { return "" }
+
 // Close does nothing here.
 func (*Cgroups) Close() {}
 
@@ -34,8 +37,6 @@ func (*Cgroups) group(string, *Limits) *group { return nil }
 func groupName(string) string { return "" }
 
 func (*group) remove() {}
-
-func (*group) path() string { return "" }
 
 func (*group) hits() (memory, processes bool) { return false, false }
 

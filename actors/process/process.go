@@ -81,9 +81,6 @@ func (p *Process) Watched() bool {
 	return l.CPU > 0 || l.Memory > 0 && !memory || l.Processes > 0 && !processes
 }
 
-// Group is the directory of the tree's control group, "" without one.
-func (p *Process) Group() string { return p.group.path() }
-
 // Pid is the leader's process id, which is its group's and session's too.
 func (p *Process) Pid() int { return p.pid }
 

@@ -6,7 +6,6 @@ type Tree struct {
 	Marker string
 	Pid    int
 	Start  uint64 // of the leader, in ticks since boot; 0 is not known
-	Group  string // the control group's directory, "" without one
 }
 
 // Remains are what a program that was killed or stopped has left behind.
@@ -14,6 +13,8 @@ type Remains struct {
 	Trees []Tree
 	// Prefixes begin the markers of everything that the program started.
 	Prefixes []string
+	// Groups are the control groups that all of it is in, where there are any.
+	Groups []string
 	// Orphans are processes that the program had adopted, with their start times.
 	Orphans map[int]uint64
 }

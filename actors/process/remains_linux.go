@@ -3,10 +3,11 @@ package process
 import (
 	"context"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // The shortened ladder of what nobody waits for any more.
@@ -94,10 +95,9 @@ func (r *Remains) look() (list []entry) {
 	leaders := make(map[int]uint64, len(r.Trees))
 	for _, t := range r.Trees {
 		leaders[t.Pid] = t.Start
-		if t.Group == "" {
-			continue
-		}
-		for _, pid := range (&group{dir: t.Group}).pids() {
+	}
+	for _, dir := range r.Groups {
+		for _, pid := range (&group{dir: dir}).pids() {
 			if i, ok := m.at[pid]; ok {
 				m.in[i] = true
 			}
@@ -137,23 +137,14 @@ func (r *Remains) marked(pid int) bool {
 }
 
 func (r *Remains) killGroups() {
-	for _, t := range r.Trees {
-		if t.Group != "" {
-			(&group{dir: t.Group}).kill()
-		}
+	for _, dir := range r.Groups {
+		(&group{dir: dir}).kill()
 	}
 }
 
 func (r *Remains) removeGroups() {
-	above := map[string]bool{}
-	for _, t := range r.Trees {
-		if t.Group != "" {
-			(&group{dir: t.Group, rmdir: syscall.Rmdir}).remove()
-			above[filepath.Dir(t.Group)] = true
-		}
-	}
-	for dir := range above {
-		_ = syscall.Rmdir(dir) // not while another tree is in it
+	for _, dir := range r.Groups {
+		(&group{dir: dir, rmdir: unix.Rmdir}).remove()
 	}
 }
 

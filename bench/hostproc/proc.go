@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -107,9 +108,26 @@ func (h *Host) Marked() []Proc {
 	return out
 }
 
-// Descendants lists the server's children and theirs, zombies included.
+// warden says that the process is the server's watchman, a part of the server.
+func (p Proc) warden() bool {
+	f := strings.Fields(p.Command)
+	return len(f) > 1 && strings.HasPrefix(filepath.Base(f[0]), "agenthost") && f[1] == "warden"
+}
+
+// Warden is the server's watchman, false when there is none.
+func (h *Host) Warden() (Proc, bool) {
+	for _, p := range processes() {
+		if p.Parent == h.Pid && p.warden() {
+			return p, true
+		}
+	}
+	return Proc{}, false
+}
+
+// Descendants lists the server's children and theirs, zombies included, without its
+// warden.
 func (h *Host) Descendants() []Proc {
-	all := processes()
+	all := slices.DeleteFunc(processes(), Proc.warden)
 	in := map[int]bool{h.Pid: true}
 	var out []Proc
 	for grew := true; grew; {

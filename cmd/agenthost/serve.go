@@ -109,7 +109,7 @@ func stop(srv *server.Server, host *actors.Host, drain time.Duration) error {
 // secondSignal ends the program at once. It lives until the program ends.
 func secondSignal(signals <-chan os.Signal, log *slog.Logger) {
 	if sig, ok := <-signals; ok {
-		log.Warn("ended at once; the next start cleans up", "signal", sig.String())
+		log.Warn("ended at once; the warden ends what still runs", "signal", sig.String())
 		os.Exit(exitFailed)
 	}
 }

@@ -89,11 +89,6 @@ type Limits struct {
 	MaxLineBytes        Size          `yaml:"max_line_bytes" min:"4096" help:"longest line read from a CLI"`
 	MaxItemBytes        Size          `yaml:"max_item_bytes" min:"4096" help:"largest text of one item"`
 	MaxOutputBytes      Size          `yaml:"max_output_bytes" min:"4096" help:"most output of one turn"`
-	MaxCPUSeconds       int           `yaml:"max_cpu_seconds" help:"CPU time of one turn's processes; 0 is no bound"`
-	MaxMemoryBytes      Size          `yaml:"max_memory_bytes" help:"memory of one turn's processes together; 0 is no bound"`
-	MaxProcesses        int           `yaml:"max_processes" help:"processes and threads of one turn; 0 is no bound"`
-	MaxWrittenFileBytes Size          `yaml:"max_written_file_bytes" help:"largest file that a turn's processes may write; 0 is no bound"`
-	MaxOpenFiles        int           `yaml:"max_open_files" help:"open files of each process of a turn; 0 is no bound"`
 	MaxBodyBytes        Size          `yaml:"max_body_bytes" min:"4096" help:"largest request body"`
 	MaxSubscribers      int           `yaml:"max_subscribers" min:"1" help:"streams of one session"`
 	JournalMaxBytes     Size          `yaml:"journal_max_bytes" min:"65536" help:"largest journal of one session"`
@@ -109,6 +104,11 @@ type Limits struct {
 	MaxPrincipalUSD     float64       `yaml:"max_principal_usd" help:"dollars of one principal, ever; 0 is no bound"`
 	MaxDayTokens        int           `yaml:"max_day_tokens" help:"tokens of the whole host in a day of UTC; 0 is no bound"`
 	MaxDayUSD           float64       `yaml:"max_day_usd" help:"dollars of the whole host in a day of UTC; 0 is no bound"`
+	MaxCPUSeconds       int           `yaml:"max_cpu_seconds" help:"CPU time of one turn's processes; 0 is no bound"`
+	MaxMemoryBytes      Size          `yaml:"max_memory_bytes" help:"memory of one turn's processes together; 0 is no bound"`
+	MaxProcesses        int           `yaml:"max_processes" help:"processes and threads of one turn; 0 is no bound"`
+	MaxWrittenFileBytes Size          `yaml:"max_written_file_bytes" help:"largest file that a turn's processes may write; 0 is no bound"`
+	MaxOpenFiles        int           `yaml:"max_open_files" help:"open files of each process of a turn; 0 is no bound"`
 }
 
 // Stream is about event streams.

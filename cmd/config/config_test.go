@@ -125,7 +125,7 @@ func TestFullFile(t *testing.T) {
 	}
 	want := Limits{7, 8, 9, 64, 10, 720 * time.Hour, time.Second, 2 * time.Minute, 3 * time.Second, 10 * time.Minute, 4 * time.Millisecond, 5 * time.Minute,
 		6 * time.Second, 7 * time.Second, 1 << 20, 65536, 2 << 30, 8 << 10, 11, 128 << 10, 0, 0, 1 << 40, 0,
-		100, 0.25, 200, 0.5, 300, 1.5, 400, 2.75}
+		100, 0.25, 200, 0.5, 300, 1.5, 400, 2.75, 500, 600 << 20, 700, 800 << 20, 900}
 	if l != want {
 		t.Errorf("limits\n got %+v\nwant %+v", l, want)
 	}
@@ -154,6 +154,9 @@ func TestFullFile(t *testing.T) {
 		a.MCP["docs"].Headers["Authorization"] != "Bearer ${DOCS_TOKEN}" || a.Permissions != spec.ReadOnly || a.Limits.MaxUSD != 5.5 ||
 		a.Limits.MaxTokens != 11 || a.Limits.SessionTokens != 12 || a.Limits.SessionUSD != 13.5 || a.Limits.TurnTimeout != 15*time.Minute {
 		t.Errorf("agent: %+v", a)
+	}
+	if l := a.Limits; l.OutputBytes != 14<<20 || l.CPU != 15*time.Second || l.MemoryBytes != 16<<20 || l.Processes != 17 || l.FileBytes != 18<<20 || l.OpenFiles != 19 {
+		t.Errorf("limits of the machine: %+v", l)
 	}
 }
 

@@ -166,9 +166,6 @@ func (l *loader) adopt(r *referenceAgent, taken map[string]bool, wrong blame) {
 		taken[r.Name] = true
 		return
 	}
-	if r.Limits.CPUSeconds < 0 {
-		wrong("limits.cpu_seconds", fmt.Sprint(r.Limits.CPUSeconds), "is less than nothing", "use a number of seconds")
-	}
 	d := Definition{
 		Name: r.Name, Runtime: r.Runtime, Model: r.Model, Instructions: r.Instructions, Env: r.Env, Secrets: r.Secrets,
 		MCPServers: r.MCPServers, Permissions: strings.ReplaceAll(r.Permissions, "-", "_"),

@@ -166,7 +166,7 @@ func TestAgentsFileOfExistingDeployments(t *testing.T) {
 	}
 	a := c.SavedAgents()[0]
 	if a.Name != "coder" || a.Adapter != "codex" || a.Model != "gpt-5.5" || a.Workspace != "/workspace" || a.Permissions != "read_only" ||
-		a.Limits.TurnTimeout != 1500*time.Millisecond || a.Limits.MaxTurns != 3 || a.Reasoning.Effort != "low" || a.Env["A"] != "1" ||
+		a.Limits.TurnTimeout != 1500*time.Millisecond || a.Limits.MaxTurns != 3 || a.Limits.CPU != 3*time.Second || a.Limits.OutputBytes != 8<<20 || a.Reasoning.Effort != "low" || a.Env["A"] != "1" ||
 		a.SecretEnv["TOK"] != "MY_NPM" || a.MCP["fs"].Command != "mcp-fs" || a.Metadata["description"] != "writes code" {
 		t.Errorf("%+v", a)
 	}

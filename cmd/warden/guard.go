@@ -18,13 +18,17 @@ const (
 	absence = 2 * time.Second
 )
 
+// host is one that the server runs: how the markers of what it starts begin, and the
+// control group that all of it is in, "" without one.
+type host struct{ prefix, group string }
+
 // guard decides when to act. It has no clock: now is the time since the machine's
 // boot.
 type guard struct {
-	silence  time.Duration
-	trees    map[string]process.Tree
-	prefixes []string
-	bye      bool
+	silence time.Duration
+	hosts   []host
+	trees   map[string]process.Tree // by marker
+	bye     bool
 
 	heard, looked time.Duration
 }

@@ -36,11 +36,11 @@ type Keeper struct {
 	log     *slog.Logger
 	silence time.Duration
 
-	mu       sync.Mutex
-	trees    map[string]process.Tree
-	prefixes []string
-	pending  []string // lines for the warden that runs
-	lost     bool     // more than could be kept
+	mu      sync.Mutex
+	trees   map[string]process.Tree
+	hosts   []host
+	pending []string // lines for the warden that runs
+	lost    bool     // more than could be kept
 
 	wake   chan struct{} // has room for one
 	quit   chan struct{}
@@ -72,12 +72,13 @@ func Available() bool {
 	return err == nil
 }
 
-// Watch tells how the markers of a host begin.
-func (k *Keeper) Watch(prefix string) {
+// Watch tells how the markers of a host begin and which control group is its own.
+func (k *Keeper) Watch(prefix, group string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.prefixes = append(k.prefixes, prefix)
-	k.say(watchLine(prefix))
+	h := host{prefix: prefix, group: group}
+	k.hosts = append(k.hosts, h)
+	k.say(watchLine(h))
 }
 
 // Planted tells of a tree that was started.
@@ -161,8 +162,8 @@ func (k *Keeper) start() (*running, error) {
 	k.mu.Lock()
 	k.pid, k.lost = cmd.Process.Pid, false
 	k.pending = k.pending[:0]
-	for _, p := range k.prefixes {
-		k.pending = append(k.pending, watchLine(p))
+	for _, h := range k.hosts {
+		k.pending = append(k.pending, watchLine(h))
 	}
 	for _, t := range k.trees {
 		k.pending = append(k.pending, plantedLine(&t))

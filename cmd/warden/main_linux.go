@@ -170,7 +170,13 @@ func (w *watch) take(p []byte) {
 }
 
 func (w *watch) remains() *process.Remains {
-	r := &process.Remains{Prefixes: w.prefixes, Orphans: w.orphans}
+	r := &process.Remains{Orphans: w.orphans}
+	for _, h := range w.hosts {
+		r.Prefixes = append(r.Prefixes, h.prefix)
+		if h.group != "" {
+			r.Groups = append(r.Groups, h.group)
+		}
+	}
 	for _, t := range w.trees {
 		r.Trees = append(r.Trees, t)
 	}

@@ -11,16 +11,18 @@ import (
 // The words of the pipe, each a line: a letter and what belongs to it.
 const (
 	wordBeat    = "b"
-	wordWatch   = "w" // prefix of markers
-	wordPlanted = "p" // marker pid start group
+	wordWatch   = "w" // prefix of markers, control group
+	wordPlanted = "p" // marker pid start
 	wordGone    = "g" // marker
 	wordBye     = "q"
 )
 
-func watchLine(prefix string) string { return wordWatch + " " + quote(prefix) + "\n" }
+func watchLine(h host) string {
+	return fmt.Sprintf("%s %s %s\n", wordWatch, quote(h.prefix), quote(h.group))
+}
 
 func plantedLine(t *process.Tree) string {
-	return fmt.Sprintf("%s %s %d %d %s\n", wordPlanted, quote(t.Marker), t.Pid, t.Start, quote(t.Group))
+	return fmt.Sprintf("%s %s %d %d\n", wordPlanted, quote(t.Marker), t.Pid, t.Start)
 }
 
 func goneLine(marker string) string { return wordGone + " " + quote(marker) + "\n" }
@@ -43,15 +45,15 @@ func (g *guard) hear(line string) {
 	}
 	switch f[0] {
 	case wordWatch:
-		g.prefixes = append(g.prefixes, arg(1))
+		g.hosts = append(g.hosts, host{prefix: arg(1), group: arg(2)})
 	case wordPlanted:
-		if len(f) != 5 {
+		if len(f) != 4 {
 			return
 		}
 		pid, perr := strconv.Atoi(f[2])
 		start, serr := strconv.ParseUint(f[3], 10, 64)
 		if perr == nil && serr == nil && pid > 1 {
-			g.trees[arg(1)] = process.Tree{Marker: arg(1), Pid: pid, Start: start, Group: arg(4)}
+			g.trees[arg(1)] = process.Tree{Marker: arg(1), Pid: pid, Start: start}
 		}
 	case wordGone:
 		delete(g.trees, arg(1))

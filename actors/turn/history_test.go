@@ -118,6 +118,16 @@ func configure(t *testing.T, c *Config, words []string) {
 			c.HostServer = value
 		case "asks":
 			c.Asks = true
+		case "cpu":
+			c.Limits.CPU = duration(t, value)
+		case "memory":
+			c.Limits.Memory = number(t, value)
+		case "processes":
+			c.Limits.Processes = int(number(t, value))
+		case "file":
+			c.Limits.FileSize = number(t, value)
+		case "files":
+			c.Limits.OpenFiles = int(number(t, value))
 		case "exit_is_verdict":
 			c.ExitIsVerdict = true
 		case "tokens": // of the session, with what was used before the turn
@@ -153,6 +163,8 @@ func input(t *testing.T, words []string) Input {
 		return OutputLimit{Limit: number(t, rest[0])}
 	case "exited":
 		return exited(t, rest)
+	case "used":
+		return used(t, rest)
 	case "gone":
 		return Gone{}
 	case "cancel":
@@ -206,6 +218,23 @@ func answered(t *testing.T, words []string) Input {
 	return in
 }
 
+// used takes what a tree takes: cpu=2s memory=100 processes=3.
+func used(t *testing.T, words []string) (in Used) {
+	for _, w := range words {
+		switch key, value, _ := strings.Cut(w, "="); key {
+		case "cpu":
+			in.CPU = duration(t, value)
+		case "memory":
+			in.Memory = number(t, value)
+		case "processes":
+			in.Processes = int(number(t, value))
+		default:
+			t.Fatalf("used %q", w)
+		}
+	}
+	return in
+}
+
 func failure(words []string) *event.Failure {
 	if len(words) < 2 {
 		return nil
@@ -218,6 +247,12 @@ func exited(t *testing.T, words []string) Input {
 	for i, w := range words {
 		key, value, _ := strings.Cut(w, "=")
 		switch key {
+		case "used":
+			in.Hits.CPU = duration(t, value)
+		case "memory_killed":
+			in.Hits.Memory = true
+		case "fork_refused":
+			in.Hits.Processes = true
 		case "code":
 			in.Exit.Code = int(number(t, value))
 		case "signal":

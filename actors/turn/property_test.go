@@ -96,7 +96,7 @@ func TestWellBehavedOwnerAlwaysFinishes(t *testing.T) {
 				todo = todo[1:]
 				step(in)
 			case rapid.IntRange(0, 9).Draw(rt, "what") == 0:
-				in := pick[Input](rt, Cancel{}, Stop{}, Hurry{}, OutputLimit{5})
+				in := pick[Input](rt, Cancel{}, Stop{}, Hurry{}, OutputLimit{5}, Used{}, Used{Memory: 3}, Used{CPU: 3})
 				_, is := in.(Cancel)
 				cancelled = cancelled || is && j.ended == nil && turn.decided == nil
 				step(in)
@@ -150,11 +150,28 @@ func drawConfig(rt *rapid.T) Config {
 		TurnTimeout:   limit("turn"), IdleTimeout: limit("idle"), SettleQuiet: limit("quiet"), Linger: limit("linger"),
 		MaxItemBytes: rapid.SampledFrom([]int{0, 1, 5, 12}).Draw(rt, "max"),
 		Gather:       limit("gather"), ToolTimeout: limit("wait"), HostServer: "host", Asks: rapid.Bool().Draw(rt, "asks"),
+		Limits:       drawLimits(rt),
 	}
 }
 
+func drawLimits(rt *rapid.T) (l Limits) {
+	if rapid.Bool().Draw(rt, "limits") {
+		l = Limits{CPU: 2, Memory: 2, Processes: 2, FileSize: 2, OpenFiles: 2}
+	}
+	return l
+}
+
+func drawUsed(rt *rapid.T) Used {
+	small := rapid.Int64Range(0, 3)
+	return Used{CPU: time.Duration(small.Draw(rt, "cpu")), Memory: small.Draw(rt, "memory"), Processes: int(small.Draw(rt, "processes"))}
+}
+
 func anyInput(rt *rapid.T) Input {
-	switch rapid.IntRange(0, 24).Draw(rt, "input") {
+	switch rapid.IntRange(0, 26).Draw(rt, "input") {
+	case 25:
+		return drawUsed(rt)
+	case 26:
+		return Exited{Exit: agent.Exit{Code: 152, Signal: pick(rt, "", "SIGKILL", "SIGXCPU")}, Hits: Hits{Memory: rapid.Bool().Draw(rt, "hit"), Processes: true, CPU: 3}}
 	case 0:
 		return Prepared{}
 	case 1:

@@ -26,7 +26,9 @@ type Cgroups struct {
 	memory, pids bool
 	moved        bool // this program was put into a leaf of its own
 
+	// What the kernel does of itself in its own file system and a directory does not.
 	rmdir func(string) error
+	write func(dir, file, text string) error
 }
 
 // FindCgroups looks up the mount and this program's own group. It changes nothing;
@@ -54,7 +56,7 @@ func cgroupsAt(base string) (*Cgroups, error) {
 	if err := unix.Access(filepath.Join(base, "cgroup.procs"), unix.W_OK); err != nil {
 		return nil, fmt.Errorf("cgroup v2: %s: no process may be put there: %w", base, err)
 	}
-	c := &Cgroups{base: base, rmdir: unix.Rmdir}
+	c := &Cgroups{base: base, rmdir: unix.Rmdir, write: write}
 	c.controllers()
 	return c, nil
 }
@@ -143,7 +145,7 @@ func (c *Cgroups) Delegate() {
 	if err := os.Mkdir(leaf, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return
 	}
-	if write(leaf, "cgroup.procs", strconv.Itoa(os.Getpid())) != nil {
+	if c.write(leaf, "cgroup.procs", strconv.Itoa(os.Getpid())) != nil {
 		_ = c.rmdir(leaf)
 		return
 	}
@@ -156,7 +158,7 @@ func (c *Cgroups) Delegate() {
 
 func (c *Cgroups) enable(dir string) {
 	for _, name := range []string{"memory", "pids"} {
-		_ = write(dir, "cgroup.subtree_control", "+"+name) // read back by controllers
+		_ = c.write(dir, "cgroup.subtree_control", "+"+name) // read back by controllers
 	}
 }
 
@@ -165,9 +167,9 @@ func (c *Cgroups) moveBack() {
 		return
 	}
 	for _, name := range []string{"memory", "pids"} {
-		_ = write(c.base, "cgroup.subtree_control", "-"+name)
+		_ = c.write(c.base, "cgroup.subtree_control", "-"+name)
 	}
-	if write(c.base, "cgroup.procs", strconv.Itoa(os.Getpid())) == nil {
+	if c.write(c.base, "cgroup.procs", strconv.Itoa(os.Getpid())) == nil {
 		_ = c.rmdir(filepath.Join(c.base, leafName))
 		c.moved = false
 	}

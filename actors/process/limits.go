@@ -5,10 +5,10 @@ import "time"
 // Limits bound what a process and everything below it may take. Zero is no bound.
 //
 // Some are the kernel's: CPU, FileSize and OpenFiles are limits of each process of
-// the tree, given to the leader right after its start and to what it had started
-// by then. Memory and Processes hold for the tree as a whole, in a group of the
-// kernel's where Spec.Cgroups has those controllers; where it has not, and for the
-// CPU time of the tree as a whole, the owner compares what Measure finds.
+// the tree, given to the leader before it runs. Memory and Processes hold for the
+// tree as a whole, in a control group where Spec.Cgroups has those controllers;
+// where it has not, and for the CPU time of the tree as a whole, the owner compares
+// what Measure finds.
 type Limits struct {
 	CPU       time.Duration
 	Memory    int64 // bytes

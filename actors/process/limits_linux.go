@@ -1,15 +1,19 @@
 package process
 
 import (
+	"errors"
 	"math"
 	"os"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// impose sets the limits that the kernel holds for each process. The leader has
-// been executed a moment ago; what it may have started by then gets them too.
+// impose sets the limits that the kernel holds for each process. There is no way to
+// hand them to a start, so the leader is started as traced by us, which stops it
+// before its first instruction, and let go after this. Where tracing is forbidden
+// it runs already, and what it may have started gets them too.
 func (l *Limits) impose(pid int) {
 	list := l.rlimits()
 	if len(list) == 0 {
@@ -28,6 +32,19 @@ func (l *Limits) impose(pid int) {
 			todo = append(todo, children...)
 		}
 	}
+}
+
+// letGo ends the tracing of a process that was started by this thread.
+func letGo(pid int) {
+	var info unix.Siginfo
+	for {
+		err := unix.Waitid(unix.P_PID, pid, &info, unix.WSTOPPED|unix.WEXITED|unix.WNOWAIT, nil)
+		if !errors.Is(err, unix.EINTR) {
+			break
+		}
+	}
+	// One that was killed meanwhile is the waiter's business.
+	_ = syscall.PtraceDetach(pid)
 }
 
 type rlimit struct {

@@ -67,13 +67,18 @@ func (p *Process) spawn(c *child) error {
 		p.ungroup()
 	}
 	defer func() { closeFD(group) }()
+	held := len(p.spec.Limits.rlimits()) > 0
 	for try := 0; ; try++ {
 		pidfd := -1
 		pid, _, err := syscall.StartProcess(c.path, c.argv, &syscall.ProcAttr{
 			Dir: c.dir, Env: c.env,
 			Files: []uintptr{uintptr(c.ends[0]), uintptr(c.ends[1]), uintptr(c.ends[2])},
-			Sys:   &syscall.SysProcAttr{Setsid: true, PidFD: &pidfd, UseCgroupFD: group >= 0, CgroupFD: group},
+			Sys:   &syscall.SysProcAttr{Setsid: true, PidFD: &pidfd, UseCgroupFD: group >= 0, CgroupFD: group, Ptrace: held},
 		})
+		if held && err != nil && !errors.Is(err, syscall.ETXTBSY) { // tracing may be forbidden
+			held = false
+			continue
+		}
 		if group >= 0 && inGroup(err) {
 			closeFD(group)
 			group = -1
@@ -89,6 +94,9 @@ func (p *Process) spawn(c *child) error {
 		}
 		p.pid = pid
 		p.spec.Limits.impose(pid)
+		if held {
+			letGo(pid)
+		}
 		p.handle = newHandle(pid, pidfd)
 		if e, ok := stat(pid); ok {
 			p.start = e.start

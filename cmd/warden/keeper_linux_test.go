@@ -202,7 +202,7 @@ func looked(t *testing.T, warden int) {
 		return n
 	}
 	before := sleeps()
-	within(t, patience, "the warden looks around", func() bool { return sleeps() >= before+10 })
+	within(t, patience, "the warden looks around", func() bool { return sleeps() >= before+20 })
 }
 
 // stubborn is a CLI that ignores signals, with shells in sessions of their own, one

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
 	"runtime/debug"
 	"strconv"
 	"syscall"
@@ -48,9 +49,31 @@ func Main(args []string) int {
 	return 0
 }
 
+// unheard are the signals that the warden does not hear.
+var unheard = []os.Signal{
+	syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2,
+	syscall.SIGTSTP, syscall.SIGTTOU, syscall.SIGTTIN, syscall.SIGPIPE, syscall.SIGALRM,
+}
+
+// shielded starts a process that has those signals blocked from its first moment:
+// a mask is inherited, and the warden needs a few milliseconds to come to settle.
+func shielded(start func() error) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var set, old unix.Sigset_t
+	for _, s := range unheard {
+		n := uint(s.(syscall.Signal)) - 1
+		set.Val[n/64] |= 1 << (n % 64)
+	}
+	if err := unix.PthreadSigmask(unix.SIG_BLOCK, &set, &old); err == nil {
+		defer func() { _ = unix.PthreadSigmask(unix.SIG_SETMASK, &old, nil) }()
+	}
+	return start()
+}
+
 // settle makes a quiet bystander of this process.
 func settle() {
-	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGTSTP, syscall.SIGTTOU, syscall.SIGTTIN, syscall.SIGPIPE)
+	signal.Ignore(unheard...)
 	_ = os.Chdir("/") // so that no mount is held
 	closeInherited()
 	debug.SetGCPercent(20)
@@ -114,7 +137,8 @@ type watch struct {
 	*guard
 	server  int
 	orphans map[int]uint64
-	rest    []byte // of an unfinished line
+	sampled time.Duration // when they were looked for
+	rest    []byte        // of an unfinished line
 }
 
 // run returns why the server's trees are to be ended, "" if there is no reason.
@@ -144,15 +168,25 @@ func (w *watch) run() string {
 				return "the pipe failed"
 			}
 			if n > 0 {
+				w.look()
 				continue // more may be there, and it counts before the clock does
 			}
 		}
 		if w.deaf(now()) {
 			return fmt.Sprintf("the server has said nothing for %s", w.silence)
 		}
-		if len(w.trees) > 0 {
-			w.orphans = process.Adopted(w.server)
-		}
+		w.look()
+	}
+}
+
+// look notes which orphans the server has adopted, unless it did a moment ago.
+func (w *watch) look() {
+	if len(w.trees) == 0 {
+		w.orphans = nil
+		return
+	}
+	if at := now(); at-w.sampled >= look {
+		w.sampled, w.orphans = at, process.Adopted(w.server)
 	}
 }
 

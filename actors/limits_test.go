@@ -143,7 +143,7 @@ func TestControlGroupHoldsWhatEscapes(t *testing.T) {
 	if !strings.Contains(strings.Join(h.Guarantees(), "\n"), "control group") {
 		t.Skip("cgroup v2 cannot be used here")
 	}
-	p := create(t, h, "sh -c 'env -i setsid sleep 300 & echo $! >"+file+"'; echo hi; echo '#final'")
+	p := create(t, h, "sh -c 'env -i setsid sleep 300 >/dev/null 2>&1 & echo $! >"+file+"'; echo hi; echo '#final'")
 	follow(t, h, p.Session.ID, 0, ended(p.Turns[0].ID))
 	nothingLeft(t, h, dir)
 	b, err := os.ReadFile(file)

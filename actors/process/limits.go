@@ -20,6 +20,6 @@ type Limits struct {
 // Usage is what a tree takes at one moment. What the kernel itself bounds is 0.
 type Usage struct {
 	CPU       time.Duration // since its start, of the dead too as far as is known
-	Memory    int64         // resident bytes; shared ones count in each process
+	Memory    int64         // bytes of their own; shared memory counts in each process
 	Processes int           // processes and their threads
 }

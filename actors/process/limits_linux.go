@@ -3,7 +3,8 @@ package process
 import (
 	"errors"
 	"math"
-	"os"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -71,15 +72,28 @@ func (l *Limits) rlimits() (list []rlimit) {
 // architecture that Go runs on.
 const tick = 10 * time.Millisecond
 
-var pageSize = int64(os.Getpagesize())
-
 func (u *Usage) add(e *entry) {
 	if e.dead() {
 		return
 	}
-	u.Memory += e.rss * pageSize
+	u.Memory += memory(e.pid)
 	u.CPU += time.Duration(e.ticks) * tick
 	u.Processes += max(e.threads, 1)
+}
+
+// memory is what would be free without the process: its anonymous pages and those of
+// shared memory. The pages of files, such as libraries, are the same ones in a
+// hundred processes, and the kernel can take them back.
+func memory(pid int) (bytes int64) {
+	text := readAll("/proc/" + strconv.Itoa(pid) + "/status")
+	for _, key := range []string{"\nRssAnon:", "\nRssShmem:"} {
+		_, rest, _ := strings.Cut(string(text), key)
+		word, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
+		if kib, err := strconv.ParseInt(word, 10, 64); err == nil {
+			bytes += kib << 10
+		}
+	}
+	return bytes
 }
 
 // Measure says what the trees of list take now, in the same order. It reads the

@@ -15,7 +15,6 @@ type entry struct {
 	state                    byte
 	threads                  int
 	ticks                    int64 // of CPU, with those of children it waited for
-	rss                      int64 // pages
 }
 
 // dead says that all of the process has ended. A first thread that ended alone
@@ -40,9 +39,9 @@ func parseStat(p []byte) (e entry, ok bool) {
 		return e, false
 	}
 	// Behind the name: 3 state, 4 ppid, 5 pgrp, 6 session, 14 to 17 CPU times,
-	// 20 threads, 22 starttime, 24 rss.
+	// 20 threads, 22 starttime.
 	rest := p[end+1:]
-	for field := 3; field <= 24; field++ {
+	for field := 3; field <= 22; field++ {
 		rest = bytes.TrimLeft(rest, " ")
 		word, after, _ := bytes.Cut(rest, []byte{' '})
 		rest = after
@@ -67,9 +66,6 @@ func parseStat(p []byte) (e entry, ok bool) {
 			var n int
 			n, ok = number(word)
 			e.start = uint64(n)
-		case 24:
-			n, _ := number(word)
-			e.rss = int64(n)
 		}
 		if !ok {
 			return e, false

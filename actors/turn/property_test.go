@@ -150,7 +150,7 @@ func drawConfig(rt *rapid.T) Config {
 		TurnTimeout:   limit("turn"), IdleTimeout: limit("idle"), SettleQuiet: limit("quiet"), Linger: limit("linger"),
 		MaxItemBytes: rapid.SampledFrom([]int{0, 1, 5, 12}).Draw(rt, "max"),
 		Gather:       limit("gather"), ToolTimeout: limit("wait"), HostServer: "host", Asks: rapid.Bool().Draw(rt, "asks"),
-		Limits:       drawLimits(rt),
+		Limits: drawLimits(rt),
 	}
 }
 

@@ -21,6 +21,8 @@ const (
 	// maxPending lines may wait for the pipe; then the table is sent anew, to
 	// another warden.
 	maxPending = 16 << 10
+	// pipeHolds is what a new pipe takes without a reader: a page at the least.
+	pipeHolds = 4 << 10
 	// writeLimit is how long a warden may not read.
 	writeLimit = 5 * time.Second
 	// byeLimit is how long one may take to end.
@@ -132,6 +134,26 @@ type running struct {
 	ended chan struct{}
 }
 
+// table is all there is to tell. It waits in the pipe when the warden begins, so
+// that a server which is killed right then has told it.
+func (k *Keeper) table(pipe *os.File) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.lost, k.pending = false, k.pending[:0]
+	for _, h := range k.hosts {
+		k.pending = append(k.pending, watchLine(h))
+	}
+	for _, t := range k.trees {
+		k.pending = append(k.pending, plantedLine(&t))
+	}
+	var fits []byte
+	for len(k.pending) > 0 && len(fits)+len(k.pending[0]) <= pipeHolds {
+		fits, k.pending = append(fits, k.pending[0]...), k.pending[1:]
+	}
+	_, err := pipe.Write(fits)
+	return err
+}
+
 // start starts a warden with the table as it is.
 func (k *Keeper) start() (*running, error) {
 	path, err := binary()
@@ -143,6 +165,9 @@ func (k *Keeper) start() (*running, error) {
 		return nil, fmt.Errorf("start the warden: %w", err)
 	}
 	defer func() { _ = in.Close() }()
+	if err := k.table(out); err != nil {
+		return nil, errors.Join(fmt.Errorf("start the warden: %w", err), out.Close())
+	}
 	cmd := exec.Command(path)
 	cmd.Args = []string{os.Args[0], Verb, k.silence.String()}
 	cmd.Env = []string{"GOMAXPROCS=1"}
@@ -160,14 +185,7 @@ func (k *Keeper) start() (*running, error) {
 	}
 	r := &running{cmd: cmd, pipe: out, ended: make(chan struct{})}
 	k.mu.Lock()
-	k.pid, k.lost = cmd.Process.Pid, false
-	k.pending = k.pending[:0]
-	for _, h := range k.hosts {
-		k.pending = append(k.pending, watchLine(h))
-	}
-	for _, t := range k.trees {
-		k.pending = append(k.pending, plantedLine(&t))
-	}
+	k.pid = cmd.Process.Pid
 	k.mu.Unlock()
 	go func() {
 		_ = cmd.Wait() // how it ended does not matter

@@ -223,8 +223,15 @@ func report(server int, why string, trees, found, left int, took time.Duration) 
 		return
 	}
 	fds := []unix.PollFd{{Fd: 2, Events: unix.POLLOUT}}
-	if n, err := unix.Poll(fds, 200); n < 1 || err != nil {
-		return
+	for {
+		n, err := unix.Poll(fds, 200)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if n < 1 || err != nil {
+			return
+		}
+		break
 	}
 	_, _ = unix.Write(2, fmt.Appendf(nil, "time=%s level=WARN msg=\"the warden ended what the server left behind\" server=%d reason=%q trees=%d processes=%d left=%d ms=%d\n",
 		time.Now().Format("2006-01-02T15:04:05.000Z07:00"), server, why, trees, found, left, took.Milliseconds()))

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -100,24 +101,37 @@ func closeInherited() {
 }
 
 // dropPages gives back the pages of the binary. The start of a large program has
-// touched most of them, and the warden needs few: those come back by themselves.
+// touched most of them, and the warden needs few: those come back by themselves. A
+// mapping with a page of its own, such as one that a loader has relocated and then
+// made read-only, would not come back as it was and is left alone.
 func dropPages() {
-	maps, err := os.ReadFile("/proc/self/maps")
+	maps, err := os.ReadFile("/proc/self/smaps")
 	if err != nil {
 		return
 	}
+	var from, to uint64
 	for line := range bytes.Lines(maps) {
 		f := bytes.Fields(line)
-		if len(f) < 6 || len(f[1]) < 4 || f[1][0] != 'r' || f[1][1] != '-' || f[5][0] != '/' {
-			continue // only what is in a file and cannot have been written
-		}
-		from, to, _ := bytes.Cut(f[0], []byte("-"))
-		a, aerr := strconv.ParseUint(string(from), 16, 64)
-		b, berr := strconv.ParseUint(string(to), 16, 64)
-		if aerr == nil && berr == nil && b > a {
-			_, _, _ = unix.Syscall(unix.SYS_MADVISE, uintptr(a), uintptr(b-a), unix.MADV_DONTNEED)
+		switch {
+		case len(f) >= 5 && bytes.IndexByte(f[0], '-') > 0:
+			if from, to = 0, 0; len(f) >= 6 && bytes.HasPrefix(f[1], []byte("r-")) && f[5][0] == '/' {
+				from, to = span(f[0])
+			}
+		case len(f) >= 2 && string(f[0]) == "Anonymous:" && string(f[1]) == "0" && to > from:
+			_, _, _ = unix.Syscall(unix.SYS_MADVISE, uintptr(from), uintptr(to-from), unix.MADV_DONTNEED)
 		}
 	}
+}
+
+// span reads a mapping's addresses, 0 and 0 if they are none.
+func span(text []byte) (from, to uint64) {
+	left, right, _ := strings.Cut(string(text), "-")
+	from, lerr := strconv.ParseUint(left, 16, 64)
+	to, rerr := strconv.ParseUint(right, 16, 64)
+	if lerr != nil || rerr != nil {
+		return 0, 0
+	}
+	return from, to
 }
 
 // binary is what runs here, even if the file was replaced since.

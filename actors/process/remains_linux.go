@@ -12,8 +12,8 @@ import (
 
 // The shortened ladder of what nobody waits for any more.
 const (
-	shortInterrupt = 300 * time.Millisecond
-	shortTerminate = 400 * time.Millisecond
+	shortInterrupt = 250 * time.Millisecond
+	shortTerminate = 250 * time.Millisecond
 	lookAgain      = 20 * time.Millisecond
 )
 

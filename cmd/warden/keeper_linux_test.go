@@ -210,9 +210,10 @@ func looked(t *testing.T, warden int) {
 const stubborn = `trap '' INT TERM; echo $$; setsid sleep 300 & echo $!; env -i setsid sleep 300 & echo $!
 sh -c 'env -i setsid sleep 300 & echo $!'; while :; do sleep 1; done`
 
-// endLimitOfTest is what is promised: two seconds, and the time that a machine with
-// other work needs.
-const endLimitOfTest = 2 * time.Second
+// endLimitOfTest is more than the two seconds that are promised, and that the
+// acceptance tests hold the real binary to: this one starts and reads slowly under
+// the race detector.
+const endLimitOfTest = 8 * time.Second
 
 func TestKilledServerLeavesNothing(t *testing.T) {
 	t.Parallel()

@@ -20,7 +20,8 @@
 // the same; a reader that is slow falls back to reading the store and never holds
 // the session up.
 //
-// What is process-wide (subreaper, signals, exit codes) belongs to the program
-// that embeds the Host. This package is the only one that names protoactor; it
+// What is process-wide (subreaper, signals, exit codes, a warden that ends the trees
+// of a killed program) belongs to the program that embeds the Host; it says what it
+// has with options, and Guarantees says what comes of it. This package is the only one that names protoactor; it
 // may import every actors/* package and no adapter, wire or server.
 package actors

@@ -51,8 +51,21 @@
 // subreaper it is found, at the latest when the last process that may have
 // started it is swept.
 //
-// A cgroup a process would find members with one read and kill them with one
-// write; members and killAll are the two places where it belongs.
+// With Spec.Cgroups, on a kernel and in a place where it can be, each tree also has a
+// control group (v2) of its own, in which nothing can hide: one read finds its
+// members, one write kills them. The other ways stay, for what a process with the
+// rights to do so has moved to another group.
+//
+// # Limits
+//
+// Spec.Limits bounds a tree. What the kernel can hold it holds, by the limits of each
+// process and by the group; the rest is told by Measure and decided by the owner.
+//
+// # What outlives a program
+//
+// Remains ends the trees of another program that was killed or is stopped, as far as
+// that one has told of them; SweepMarked those of an earlier run. Begin of Cgroups
+// ends what is left in an earlier run's groups.
 //
 // Elsewhere than on Linux the tree is the group, nothing more, and waiting costs a
 // thread a process.

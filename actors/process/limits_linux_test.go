@@ -136,6 +136,14 @@ func TestRemainsByMarker(t *testing.T) {
 	if found, more := left.End(t.Context()); found != 2 || more != 0 || running(tool) {
 		t.Errorf("%d found, %d left", found, more)
 	}
+	// Of a program that goes on, only what was there at the first look is ended.
+	spec.Args = []string{"-c", "trap 'setsid sleep 300 & echo $!; exit' INT; echo on; while :; do sleep 0.02; done"}
+	old := start(t, spec)
+	old.first(t)
+	stopped := &Remains{Alive: true, Prefixes: left.Prefixes}
+	if found, more := stopped.End(t.Context()); found == 0 || more != 0 || stopped.Prefixes != nil || running(old.pid) {
+		t.Errorf("%d found, %d left, %v", found, more, stopped.Prefixes)
+	}
 	if found, more := (&Remains{}).End(t.Context()); found != 0 || more != 0 {
 		t.Errorf("nothing to end: %d %d", found, more)
 	}

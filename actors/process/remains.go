@@ -15,6 +15,9 @@ type Remains struct {
 	Prefixes []string
 	// Groups are the control groups that all of it is in, where there are any.
 	Groups []string
+	// Alive says that the program is only stopped and may go on: what it starts then
+	// is not ended, and its groups are left to it.
+	Alive bool
 	// Orphans are processes that the program had adopted, with their start times.
 	Orphans map[int]uint64
 }

@@ -31,6 +31,9 @@ func (r *Remains) End(ctx context.Context) (found, left int) {
 			seen[e.pid] = e.start
 		}
 		r.remember(live)
+		if r.Alive { // the first look knows all that was there
+			r.Prefixes, r.Groups = nil, nil
+		}
 		spent := time.Since(begin)
 		switch {
 		case len(live) == 0:

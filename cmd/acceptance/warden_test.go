@@ -115,6 +115,7 @@ func TestKilledWardenIsReplaced(t *testing.T) {
 func TestStoppedServerLosesItsTrees(t *testing.T) {
 	t.Parallel()
 	f := newForest(t, 2)
+	first := f.warden()
 	f.Signal(syscall.SIGSTOP)
 	stopped := time.Now()
 	f.until(10*time.Second+promised+time.Second, "nothing of the trees lives", func() bool { return len(f.left()) == 0 })
@@ -122,7 +123,7 @@ func TestStoppedServerLosesItsTrees(t *testing.T) {
 		t.Errorf("it was given only %s", took)
 	}
 	f.Signal(syscall.SIGCONT)
-	f.until(10*time.Second, "it has a warden again", func() bool { _, ok := f.Warden(); return ok })
+	f.until(10*time.Second, "it has a warden again", func() bool { w, ok := f.Warden(); return ok && w.Pid != first.Pid })
 	f.well()
 	f.Stop()
 }

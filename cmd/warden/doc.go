@@ -20,7 +20,8 @@
 //
 // It then ends every tree, by a shortened ladder and within two seconds, says so
 // in one line on standard error, and ends itself. A server that only was stopped
-// finds its CLIs killed when it goes on, and starts another warden.
+// finds its CLIs killed when it goes on, and starts another warden; what it starts
+// from then on is not touched.
 //
 // # What it is
 //

@@ -42,6 +42,7 @@ func Main(args []string) int {
 		return 0
 	}
 	r := w.remains()
+	r.Alive = os.Getppid() == w.server
 	begin := time.Now()
 	ctx, cancel := context.WithTimeout(context.Background(), endLimit)
 	defer cancel()

@@ -42,7 +42,7 @@ func Main(args []string) int {
 		return 0
 	}
 	r := w.remains()
-	r.Alive = os.Getppid() == w.server
+	r.Alive = w.silent // a parent that is just dying is still one, so that does not tell
 	begin := time.Now()
 	ctx, cancel := context.WithTimeout(context.Background(), endLimit)
 	defer cancel()
@@ -153,6 +153,7 @@ type watch struct {
 	server  int
 	orphans map[int]uint64
 	sampled time.Duration // when they were looked for
+	silent  bool          // the server is there and says nothing
 	rest    []byte        // of an unfinished line
 }
 
@@ -188,6 +189,7 @@ func (w *watch) run() string {
 			}
 		}
 		if w.deaf(now()) {
+			w.silent = true
 			return fmt.Sprintf("the server has said nothing for %s", w.silence)
 		}
 		w.look()

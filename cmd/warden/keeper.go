@@ -175,7 +175,7 @@ func (k *Keeper) start() (*running, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	process.ResetSignals()
 	forget, err := process.Spared(func() (int, error) {
-		if err := shielded(cmd.Start); err != nil {
+		if err := cmd.Start(); err != nil {
 			return 0, fmt.Errorf("start the warden: %w", err)
 		}
 		return cmd.Process.Pid, nil

@@ -292,6 +292,14 @@ func TestKilledWardenIsFollowedByAnother(t *testing.T) {
 func TestWardenOutlivesSignals(t *testing.T) {
 	t.Parallel()
 	v := newVictim(t, "echo $$; exec sleep 300", 1)
+	// One that is ended in the few milliseconds before that is followed by another.
+	within(t, patience, "it has come to ignore signals", func() bool {
+		b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", v.warden))
+		_, rest, _ := strings.Cut(string(b), "SigIgn:")
+		var ignored uint64
+		_, _ = fmt.Sscanf(rest, "%x", &ignored)
+		return ignored&(1<<(syscall.SIGPIPE-1)) != 0
+	})
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGPIPE} {
 		_ = syscall.Kill(v.warden, sig)
 		_ = syscall.Kill(-v.warden, sig)

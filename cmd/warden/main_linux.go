@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -54,23 +53,7 @@ func Main(args []string) int {
 // unheard are the signals that the warden does not hear.
 var unheard = []os.Signal{
 	syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2,
-	syscall.SIGTSTP, syscall.SIGTTOU, syscall.SIGTTIN, syscall.SIGPIPE, syscall.SIGALRM,
-}
-
-// shielded starts a process that has those signals blocked from its first moment:
-// a mask is inherited, and the warden needs a few milliseconds to come to settle.
-func shielded(start func() error) error {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	var set, old unix.Sigset_t
-	for _, s := range unheard {
-		n := uint(s.(syscall.Signal)) - 1
-		set.Val[n/64] |= 1 << (n % 64)
-	}
-	if err := unix.PthreadSigmask(unix.SIG_BLOCK, &set, &old); err == nil {
-		defer func() { _ = unix.PthreadSigmask(unix.SIG_SETMASK, &old, nil) }()
-	}
-	return start()
+	syscall.SIGTSTP, syscall.SIGTTOU, syscall.SIGTTIN, syscall.SIGALRM, syscall.SIGPIPE,
 }
 
 // settle makes a quiet bystander of this process.

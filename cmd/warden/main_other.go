@@ -14,6 +14,4 @@ func Main([]string) int {
 	return 2
 }
 
-func shielded(start func() error) error { return start() }
-
 func binary() (string, error) { return "", fmt.Errorf("the warden: %w", errors.ErrUnsupported) }

@@ -315,8 +315,11 @@ func TestWardenOutlivesSignals(t *testing.T) {
 
 // Close ends the warden and everything that belongs to it.
 func TestCloseEndsTheWarden(t *testing.T) {
-	before := descriptors(t)
-	for range 3 {
+	before := 0
+	for i := range 4 {
+		if i == 1 { // the runtime has its poller now
+			before = descriptors(t)
+		}
 		k, err := Start(slog.New(slog.DiscardHandler), 0)
 		if err != nil {
 			t.Fatal(err)

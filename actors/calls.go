@@ -33,7 +33,7 @@ const tokenEnv = "HOST_TOOLS_TOKEN"
 // door opens the turn's way to its caller, when it has functions or may ask.
 func (h *Host) door(r *RuntimeConfig, req *agent.Request, self *actor.PID) (*endpoint.Door, error) {
 	prompter, asks := r.Adapter.(agent.Prompter)
-	asks = asks && req.Permissions == spec.Ask
+	asks = asks && req.Permissions == spec.Ask && h.persistent(r) == nil // a runner asks in its own words
 	if len(req.Functions) == 0 && !asks {
 		return nil, nil
 	}
@@ -150,6 +150,12 @@ func (h *Host) prompted(p agent.Prompter, r *RuntimeConfig, self *actor.PID, c e
 		h.log.Warn("a CLI's question for permission was not understood", "adapter", adapter, "error", err)
 		return permit(false, "the host did not understand the question")
 	}
+	approved, reason := decided(h.askCaller(self, c, approval(adapter, &ask)))
+	return permit(approved, reason)
+}
+
+// approval is the item of a question for permission.
+func approval(adapter string, ask *agent.Prompt) *event.Item {
 	it := &event.Item{Type: event.Approval, Server: ask.Server, Tool: ask.Tool, Arguments: ask.Arguments, Text: ask.Message}
 	if it.Server == "" {
 		it.Server = adapter
@@ -157,14 +163,18 @@ func (h *Host) prompted(p agent.Prompter, r *RuntimeConfig, self *actor.PID, c e
 	if it.Text == "" {
 		it.Text = fmt.Sprintf("%s asks for permission to use %s", adapter, ask.Tool)
 	}
-	a := h.askCaller(self, c, it)
-	approved, reason := false, "the turn ended before the question was answered"
-	if a != nil {
-		if approved, reason = a.Approved, a.Text; !approved && reason == "" {
-			reason = "the caller denied it"
-		}
+	return it
+}
+
+// decided is what the caller's answer, nil for none, means.
+func decided(a *event.Item) (approved bool, reason string) {
+	switch {
+	case a == nil:
+		return false, "the turn ended before the question was answered"
+	case !a.Approved && a.Text == "":
+		return false, "the caller denied it"
 	}
-	return permit(approved, reason)
+	return a.Approved, a.Text
 }
 
 // asked takes a call of the CLI in.

@@ -11,8 +11,15 @@
 //	│                     principals and the day have used (actors/budget)
 //	├─ session            FIFO (actors/queue), fold, journal, subscriptions
 //	│   └─ turn           actors/turn.Step and its effects
-//	│       └─ process    pid, pipes, kill ladder
+//	│       └─ process    pid, pipes, kill ladder; or a visitor at a runner
+//	├─ runners            the pool of long-lived CLIs
+//	│   └─ runner         one of them: its process and its protocol (actors/agent)
 //	└─ reaper             every tree we started; sweeps after each turn and at boot
+//
+// A CLI is run as a process a turn (exec) or as one that serves the turns of many
+// sessions (persistent). A runner serves one principal with one set of credentials,
+// home and permissions; whatever goes wrong with it fails the turns that it serves
+// and no others. To a turn both look alike: it is told of output and of its end.
 //
 // Nothing blocks inside a Receive: file and store work runs in goroutines that
 // send their result back, and the store answers through callbacks. Events are

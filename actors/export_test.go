@@ -11,12 +11,16 @@ import (
 // CrashTurns makes the actors of all running turns panic: it sends what stands
 // two below the supervisor the end of a clock that no turn has.
 func CrashTurns(h *Host) {
+	var turns []string // first all, then their ends: a turn that follows is not meant
 	for _, shard := range h.system.ProcessRegistry.LocalPIDs.LocalPIDs {
 		for _, id := range shard.Keys() {
 			if strings.Count(id, "/") == 2 {
-				h.root.Send(actor.NewPID(h.system.Address(), id), &timerUp{timer: 200})
+				turns = append(turns, id)
 			}
 		}
+	}
+	for _, id := range turns {
+		h.root.Send(actor.NewPID(h.system.Address(), id), &timerUp{timer: 200})
 	}
 }
 

@@ -41,6 +41,7 @@ type Host struct {
 	root       *actor.RootContext
 	supervisor *actor.PID
 	reaper     *actor.PID
+	runners    *actor.PID
 	number     atomic.Int64
 	stats      stats
 	// held is what the supervisor's ledger says of budgets beyond a session's own.
@@ -54,6 +55,7 @@ type Host struct {
 	quit                     chan struct{} // closed when the actors that answer are gone
 	gaugeEnd                 chan struct{}
 	supervisorEnd, reaperEnd chan struct{}
+	runnersEnd               chan struct{}
 }
 
 type hostState uint8
@@ -137,6 +139,8 @@ func (h *Host) Start(ctx context.Context) error {
 	h.root = h.system.Root
 	h.supervisorEnd, h.reaperEnd = make(chan struct{}), make(chan struct{})
 	h.reaper = h.root.Spawn(h.rootProps(func() actor.Actor { return &watched{&reaper{host: h, trees: map[string]*tree{}}, h.reaperEnd} }))
+	h.runnersEnd = make(chan struct{})
+	h.runners = h.root.Spawn(h.rootProps(func() actor.Actor { return &watched{newRunners(h), h.runnersEnd} }))
 	h.supervisor = h.root.Spawn(h.rootProps(func() actor.Actor { return &watched{newSupervisor(h, ledger), h.supervisorEnd} }))
 	for _, s := range active {
 		h.root.Send(h.supervisor, &toSession{s.ID, &wake{}})
@@ -202,6 +206,9 @@ func (h *Host) shutdown(ctx context.Context) error {
 	h.root.Poison(h.supervisor)
 	<-h.supervisorEnd
 	close(h.quit) // who still waits for an answer waits in vain
+	h.work.wait()
+	h.root.Poison(h.runners)
+	<-h.runnersEnd
 	h.work.wait()
 	h.root.Poison(h.reaper)
 	<-h.reaperEnd

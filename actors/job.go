@@ -35,6 +35,8 @@ type job struct {
 	limits     process.Limits
 	maxOutput  int64
 	dir        string // private to the turn, to be removed after it
+	// berth is where it runs with the persistent driver; nil for a process of its own.
+	berth *berth
 	// door is the turn's way to its caller, nil without one. Closed after the turn.
 	door *endpoint.Door
 }
@@ -136,7 +138,8 @@ func (h *Host) prepare(ctx context.Context, ses *fold.Session, t *fold.Turn, bou
 	if err := h.admit(ctx, r, req.Permissions, req.MCP); err != nil { // the scope may have changed since
 		return nil, err
 	}
-	if caps := r.Adapter.Capabilities(); caps.Budget {
+	caps := h.capabilities(r)
+	if caps.Budget {
 		if b, left := bounds.MoneyLeft(); b != nil {
 			req.Limits.MaxUSD = float64(max(left, 1)) / 1e6 // 0 would be no limit
 		}
@@ -157,7 +160,6 @@ func (h *Host) prepare(ctx context.Context, ses *fold.Session, t *fold.Turn, bou
 		}
 	}
 	req.Dir = filepath.Join(h.cfg.stateDir, "turns", t.ID.Hex())
-	caps := r.Adapter.Capabilities()
 	files, err := pictures(&caps, r.Adapter.Name(), t.Input.Items)
 	if err != nil {
 		return nil, err
@@ -172,46 +174,73 @@ func (h *Host) prepare(ctx context.Context, ses *fold.Session, t *fold.Turn, bou
 			door.Close()
 		}
 	}()
-	var inv *agent.Invocation
-	var parser agent.Parser
-	err = h.asked(r, "prepare", func() (err error) {
-		if err := r.Adapter.Validate(req); err != nil {
-			return err
-		}
-		if inv, err = r.Adapter.Invocation(req); err != nil {
-			return err
-		}
-		if parser = r.Adapter.NewParser(req); inv == nil || parser == nil {
-			return event.Fail(event.CLICrashed, "adapter "+r.Adapter.Name()+" says nothing to run")
-		}
-		return nil
-	})
+	j := &job{adapter: r.Adapter.Name(), request: req, door: door, marker: h.stateID + "/" + h.id.Hex() + "/" + t.ID.Hex()}
+	err = h.asked(r, "prepare", func() (err error) { return h.plan(r, j) })
 	if err != nil {
 		return nil, err
 	}
+	inv := j.invocation
 	dir, err := writeFiles(r, req, inv, append(files, inv.Files...))
 	if err != nil {
 		return nil, err
 	}
-	j := &job{
-		adapter: r.Adapter.Name(), request: req, invocation: inv, parser: parser, dir: dir, door: door,
-		marker: h.markers() + t.ID.Hex(),
-		limits: h.machineLimits(&t.Settings.Agent), maxOutput: t.Settings.Agent.Limits.OutputBytes,
-	}
+	j.dir = dir
+	j.limits, j.maxOutput = h.machineLimits(&t.Settings.Agent), t.Settings.Agent.Limits.OutputBytes
 	def(&j.maxOutput, h.cfg.limits.MaxOutputBytes)
 	secret := h.secrets(&t.Settings.Agent)
-	j.env = childEnv(h.cfg.environ, r.Passthrough, pairs(t.Settings.Agent.Env), secret, inv.Env)
-	hidden := append(credentials(j.env), req.LLM.APIKey)
-	if req.Host != nil {
-		hidden = append(hidden, req.Host.Token)
+	environ := func(own []string) []string {
+		return childEnv(h.cfg.environ, r.Passthrough, pairs(t.Settings.Agent.Env), secret, own)
 	}
-	hidden = append(hidden, headerValues(req.MCP)...)
+	j.env = environ(inv.Env)
+	hidden := append(credentials(j.env), req.LLM.APIKey)
 	for _, kv := range secret {
 		_, v, _ := strings.Cut(kv, "=")
 		hidden = append(hidden, v)
 	}
-	j.redact = h.redactors.get(append(append(hidden, h.cfg.secrets...), inv.Secrets...))
+	hidden = append(append(hidden, h.cfg.secrets...), inv.Secrets...)
+	if j.berth != nil {
+		j.berth.limits, j.berth.alone = j.limits, j.limits != process.Limits{}
+		j.berth.seal(t.Settings.Owner, ses.ID, environ)
+		j.berth.redact = h.redactors.get(hidden)
+		hidden = append(hidden, variableValues(req.MCP)...) // they go by standard input
+	}
+	if req.Host != nil {
+		hidden = append(hidden, req.Host.Token)
+	}
+	hidden = append(hidden, headerValues(req.MCP)...)
+	j.redact = h.redactors.get(hidden)
 	return j, nil
+}
+
+// plan asks the adapter what to run.
+func (h *Host) plan(r *RuntimeConfig, j *job) (err error) {
+	if err := h.validate(r, j.request); err != nil {
+		return err
+	}
+	if p := h.persistent(r); p != nil {
+		if j.berth, err = place(p, j.request); err != nil {
+			return err
+		}
+		j.invocation = &agent.Invocation{Env: j.berth.runner.Env, Secrets: j.berth.runner.Secrets}
+		return nil
+	}
+	if j.invocation, err = r.Adapter.Invocation(j.request); err != nil {
+		return err
+	}
+	if j.parser = r.Adapter.NewParser(j.request); j.invocation == nil || j.parser == nil {
+		return event.Fail(event.CLICrashed, "adapter "+r.Adapter.Name()+" says nothing to run")
+	}
+	return nil
+}
+
+// variableValues are the values of the variables that tool servers are given.
+func variableValues(servers map[string]spec.MCPServer) (values []string) {
+	for _, s := range servers {
+		for _, v := range s.Env {
+			values = append(values, v)
+		}
+	}
+	return values
 }
 
 // writeFiles makes the turn's private directory if something is to be in it or the

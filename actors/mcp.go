@@ -122,7 +122,7 @@ func headerValues(servers map[string]spec.MCPServer) (out []string) {
 // admit refuses servers of callers that the adapter cannot be given, or that are not
 // in the host's scope. It may ask a resolver, so it is not for a Receive.
 func (h *Host) admit(ctx context.Context, r *RuntimeConfig, perm spec.Permissions, servers map[string]spec.MCPServer) error {
-	caps, name := r.Adapter.Capabilities(), r.Adapter.Name()
+	caps, name := h.capabilities(r), r.Adapter.Name()
 	for _, label := range slices.Sorted(maps.Keys(servers)) {
 		m := servers[label]
 		if !m.Caller {

@@ -35,6 +35,7 @@ type Limits struct {
 	IdleTimeout         time.Duration // 5 min
 	SettleQuiet         time.Duration // 300 ms
 	Linger              time.Duration // 5 s
+	Runners             RunnerLimits
 	InterruptGrace      time.Duration // 5 s
 	TerminateGrace      time.Duration // 3 s
 	MaxLineBytes        int           // 64 MiB
@@ -61,7 +62,29 @@ type Limits struct {
 	Budgets budget.Caps
 }
 
+// RunnerLimits bound the processes that serve many turns. The zero value of a field
+// means its default.
+type RunnerLimits struct {
+	Start  time.Duration // 20 s until a new one must be ready
+	Ping   time.Duration // 15 s of silence until it is asked for a sign of life, and until it must give one
+	Idle   time.Duration // 60 s without a turn until it is ended
+	Turns  int           // 200 turns until it is replaced
+	Memory int64         // 1 GiB until it is replaced
+	// MaxIdle is how many without a turn are kept: 8.
+	MaxIdle int
+}
+
+func (l *RunnerLimits) fill() {
+	def(&l.Start, 20*time.Second)
+	def(&l.Ping, 15*time.Second)
+	def(&l.Idle, time.Minute)
+	def(&l.Turns, 200)
+	def(&l.Memory, 1<<30)
+	def(&l.MaxIdle, 8)
+}
+
 func (l Limits) withDefaults() Limits {
+	l.Runners.fill()
 	def(&l.MaxConcurrentTurns, max(4, 4*runtime.NumCPU()))
 	def(&l.MaxQueue, 32)
 	def(&l.MaxWaitingTurns, 10_000)
@@ -117,6 +140,7 @@ type RuntimeConfig struct {
 	// absolute path. Empty means Adapter.Binary().
 	Binary      string
 	Home        HomeMode         // default HomePrivate
+	Driver      Driver           // default DriverAuto
 	Permissions spec.Permissions // default workspace_write
 	// Strict refuses workspace_write on an adapter that cannot confine it.
 	Strict    bool
@@ -232,6 +256,12 @@ func (c *config) validate() error {
 			}
 			seen[n] = true
 		}
+		switch _, can := r.Adapter.(agent.Persistent); {
+		case r.Driver == DriverPersistent && !can:
+			errs = append(errs, fmt.Errorf("runtime %q: it has no persistent driver; use auto or exec", r.Adapter.Name()))
+		case r.Driver != "" && r.Driver != DriverAuto && r.Driver != DriverExec && r.Driver != DriverPersistent:
+			errs = append(errs, fmt.Errorf("runtime %q: no driver %q; use auto, exec or persistent", r.Adapter.Name(), r.Driver))
+		}
 		if err := spec.ValidPermissions(r.Permissions); err != nil {
 			errs = append(errs, fmt.Errorf("runtime %q: %w", r.Adapter.Name(), err))
 		}
@@ -285,6 +315,7 @@ func (c *config) fill() {
 		r := &c.runtimes[i]
 		def(&r.Binary, r.Adapter.Binary())
 		def(&r.Home, HomePrivate)
+		def(&r.Driver, DriverAuto)
 		def(&r.Permissions, spec.WorkspaceWrite)
 	}
 	if c.fallback == "" && len(c.runtimes) == 1 {

@@ -99,7 +99,7 @@ func (a *processActor) start(c actor.Context) {
 func (a *processActor) running(c actor.Context, m *started) {
 	if m.err != nil {
 		a.ended = true
-		c.Send(a.turn, &spawnFailed{spawnFailure(a.job, m.err)})
+		c.Send(a.turn, &spawnFailed{spawnFailure(a.job.adapter, m.err)})
 		c.Stop(c.Self())
 		return
 	}
@@ -284,12 +284,12 @@ func (r *reader) exit(st process.Status) {
 }
 
 // spawnFailure says why nothing was started.
-func spawnFailure(j *job, err error) *event.Failure {
+func spawnFailure(adapter string, err error) *event.Failure {
 	f := &event.Failure{Code: event.WorkspaceUnavail, Cause: err}
 	switch {
 	case errors.Is(err, process.ErrNotFound), errors.Is(err, process.ErrNotExecutable):
 		f.Code = event.RuntimeNotInstalled
-		f.Message = fmt.Sprintf("the %s program cannot be started: %v; install it or set agents.%s.binary", j.adapter, err, j.adapter)
+		f.Message = fmt.Sprintf("the %s program cannot be started: %v; install it or set agents.%s.binary", adapter, err, adapter)
 	case errors.Is(err, process.ErrWorkdir):
 		f.Message = "the session's workspace is not usable; make the directory or create a session with another one"
 	case errors.Is(err, process.ErrArgTooLong):
@@ -297,7 +297,7 @@ func spawnFailure(j *job, err error) *event.Failure {
 	case errors.Is(err, process.ErrResources):
 		f.Message = "the machine has no descriptors, processes or memory left for a further CLI; lower limits.max_concurrent_turns or raise the limits"
 	default:
-		f.Message = fmt.Sprintf("the %s program could not be started: %v", j.adapter, err)
+		f.Message = fmt.Sprintf("the %s program could not be started: %v", adapter, err)
 	}
 	return f
 }

@@ -138,7 +138,7 @@ func (r *reaper) weigh(c actor.Context) {
 
 func (r *reaper) weighed(c actor.Context, m *weighed) {
 	for i, marker := range m.markers {
-		if t := r.trees[marker]; t != nil {
+		if t := r.trees[marker]; t != nil && t.turn != nil {
 			c.Send(t.turn, &used{m.usages[i]})
 		}
 	}

@@ -83,7 +83,7 @@ func (h *Host) admissible(ctx context.Context, s *spec.Session, in *spec.NewInpu
 	if err != nil {
 		return err
 	}
-	caps := r.Adapter.Capabilities()
+	caps := h.capabilities(r)
 	perm := h.permissions(r, s)
 	if !hasPermission(caps.Permissions, perm) {
 		return event.FailParam(event.PermissionUnsupported, "permissions", fmt.Sprintf(
@@ -123,7 +123,7 @@ func (h *Host) admissible(ctx context.Context, s *spec.Session, in *spec.NewInpu
 		req.Images = pathsIn(req.Dir, files) // where, is known when the turn runs
 	}
 	return h.asked(r, "validate", func() error {
-		if err := r.Adapter.Validate(req); err != nil || in == nil {
+		if err := h.validate(r, req); err != nil || in == nil {
 			return err
 		}
 		_, err := h.runtimes.locate(r)

@@ -24,7 +24,8 @@ type Runtime struct {
 	Version      string // first line of --version; "" when not known
 	Installed    bool
 	Default      bool
-	Driver       string // "exec"
+	Driver       string // "exec" or "persistent"
+	DriverWhy    string // in words
 	Home         HomeMode
 	Permissions  spec.Permissions // what a turn gets unless its agent says otherwise
 	Confined     bool             // workspace_write is enforced by the CLI
@@ -42,6 +43,7 @@ type runtimes struct {
 
 	mu    sync.Mutex // of found
 	found map[string]binary
+	told  sync.Map // adapters of which the log has why they are run as they are
 }
 
 // binary is a program found on disk, with its version once asked for.
@@ -197,9 +199,10 @@ func (r *runtimes) version(ctx context.Context, rc *RuntimeConfig, environ []str
 func (h *Host) Runtimes(ctx context.Context) []Runtime {
 	out := make([]Runtime, 0, len(h.runtimes.list))
 	for _, rc := range h.runtimes.list {
-		caps := rc.Adapter.Capabilities()
+		caps := h.capabilities(rc)
+		driver, why := h.driver(rc)
 		r := Runtime{
-			Name: rc.Adapter.Name(), Aliases: rc.Adapter.Aliases(), Binary: rc.Binary, Driver: "exec",
+			Name: rc.Adapter.Name(), Aliases: rc.Adapter.Aliases(), Binary: rc.Binary, Driver: string(driver), DriverWhy: why,
 			Default: rc.Adapter.Name() == h.fallback(), Home: rc.Home, Permissions: rc.Permissions,
 			Confined: caps.Confined, KeySet: rc.LLM.APIKey != "", Capabilities: caps, Proof: rc.Proof,
 		}

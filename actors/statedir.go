@@ -10,7 +10,7 @@ import (
 )
 
 // rooms are the directories that the host keeps for itself in its state directory.
-var rooms = []string{"turns", "workspaces", "homes", "files", "artifacts"}
+var rooms = []string{"turns", "runners", "workspaces", "homes", "files", "artifacts"}
 
 // openState makes the state directory and reads its identity, which marks the
 // processes that belong to it.
@@ -41,16 +41,18 @@ func (h *Host) openState() error {
 	return h.clearTurns()
 }
 
-// clearTurns removes the private files of turns that an earlier run left.
+// clearTurns removes the private files of turns and runners that an earlier run left.
 func (h *Host) clearTurns() error {
-	dir := filepath.Join(h.cfg.stateDir, "turns")
-	left, err := os.ReadDir(dir)
-	if err != nil {
-		return fmt.Errorf("agenthost: files of former turns: %w", err)
-	}
-	for _, e := range left {
-		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+	for _, room := range []string{"turns", "runners"} {
+		dir := filepath.Join(h.cfg.stateDir, room)
+		left, err := os.ReadDir(dir)
+		if err != nil {
 			return fmt.Errorf("agenthost: files of former turns: %w", err)
+		}
+		for _, e := range left {
+			if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+				return fmt.Errorf("agenthost: files of former turns: %w", err)
+			}
 		}
 	}
 	return nil

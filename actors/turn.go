@@ -303,7 +303,12 @@ func (t *turnActor) ready(c actor.Context) {
 
 func (t *turnActor) spawn(c actor.Context) {
 	job, host, self := t.job, t.host, c.Self()
-	t.process = c.Spawn(host.props(func() actor.Actor { return newProcess(host, self, job) }))
+	t.process = c.Spawn(host.props(func() actor.Actor {
+		if job.berth != nil {
+			return &visitor{host: host, turn: self, job: job}
+		}
+		return newProcess(host, self, job)
+	}))
 }
 
 func (t *turnActor) tell(c actor.Context, m any) {

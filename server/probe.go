@@ -69,7 +69,8 @@ type runtime struct {
 	Version      *string    `json:"version"`
 	Experimental bool       `json:"experimental"`
 	Capabilities any        `json:"capabilities"`
-	Driver       string     `json:"driver"`
+	Driver       string     `json:"driver" enum:"exec,persistent"`
+	DriverReason string     `json:"driver_reason"`
 	Home         string     `json:"home"`
 	Permissions  string     `json:"permissions"`
 	Confinement  string     `json:"confinement" enum:"none,cli"`
@@ -107,7 +108,7 @@ func (s *Server) listRuntimes(c *call.Call) {
 		out.Data = append(out.Data, runtime{
 			ID: r.Name, Name: r.Name, Object: "agent.runtime", Aliases: append([]string{}, r.Aliases...), Binary: r.Binary,
 			Installed: r.Installed, Path: orNull(r.Path), Version: orNull(r.Version), Experimental: r.Capabilities.Experimental,
-			Capabilities: r.Capabilities, Driver: r.Driver, Home: string(r.Home), Permissions: string(r.Permissions), Confinement: confinement,
+			Capabilities: r.Capabilities, Driver: r.Driver, DriverReason: r.DriverWhy, Home: string(r.Home), Permissions: string(r.Permissions), Confinement: confinement,
 			AuthPresent: r.KeySet, InstallSteps: append([][]string{}, s.cfg.Install[r.Name]...), Implemented: true, Default: r.Default,
 			Features: words(r.Proof.Features), VerifiedVersion: orNull(r.Proof.Version),
 		})

@@ -53,7 +53,7 @@ func (p *Process) openPipes() (ends childEnds, err error) {
 // openStdin gives the child's end. What fits into the pipe is written now, which
 // spares most processes the writing goroutine.
 func (p *Process) openStdin() (fd int, err error) {
-	if len(p.spec.Stdin) == 0 {
+	if len(p.spec.Stdin) == 0 && !p.spec.Talk {
 		return syscall.Open(os.DevNull, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
 	}
 	r, w, err := pipe()
@@ -63,6 +63,10 @@ func (p *Process) openStdin() (fd int, err error) {
 	if err := syscall.SetNonblock(w, true); err != nil {
 		_ = syscall.Close(w)
 		return r, err
+	}
+	if p.spec.Talk {
+		p.stdin, p.outbox = os.NewFile(uintptr(w), "stdin"), newOutbox()
+		return r, nil
 	}
 	n, err := syscall.Write(w, p.spec.Stdin)
 	if err == nil && n == len(p.spec.Stdin) {

@@ -22,7 +22,8 @@
 //   - the reader of stderr;
 //   - the waiter, which sleeps on the pidfd in the runtime's poller, reaps the
 //     leader, closes stdin and gives the two readers their deadline;
-//   - the writer of stdin, if the bytes do not fit into the pipe at once.
+//   - the writer of stdin, if the bytes do not fit into the pipe at once or the
+//     process is talked to.
 //
 // All of them end by themselves once the leader is dead and DrainGrace is over,
 // unless a callback blocks for ever.

@@ -31,6 +31,7 @@ type Process struct {
 	gone     chan struct{} // closed when the leader is reaped
 	errEnded chan struct{} // closed when the reader of stderr has ended
 	tail     *tail
+	outbox   *outbox // of a process that is talked to
 }
 
 // Start starts the process. An error means that nothing was started and no
@@ -61,7 +62,10 @@ func Start(spec Spec) (*Process, error) {
 		return nil, startError(path, spec.Dir, err)
 	}
 	p.status.Started = time.Now()
-	if p.stdin != nil {
+	switch {
+	case p.outbox != nil:
+		go p.talk()
+	case p.stdin != nil:
 		go p.writeStdin(p.stdin)
 	}
 	go p.readStderr()

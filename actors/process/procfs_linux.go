@@ -116,19 +116,25 @@ func scan() (list []entry, moved bool) {
 // marker reads the owner out of a process's environment. Empty: it has none, or
 // may not be asked, or is dead.
 func marker(pid int) string {
+	value, _ := variable(pid, MarkerVar)
+	return value
+}
+
+// variable reads one variable of a process's environment.
+func variable(pid int, name string) (value string, ok bool) {
 	env := readAll("/proc/" + strconv.Itoa(pid) + "/environ")
 	if len(env) == 0 {
 		env = environOfThreads(pid)
 	}
-	key := []byte(MarkerVar + "=")
+	key := []byte(name + "=")
 	for len(env) > 0 {
 		var kv []byte
 		kv, env, _ = bytes.Cut(env, []byte{0})
 		if bytes.HasPrefix(kv, key) {
-			return string(kv[len(key):])
+			return string(kv[len(key):]), true
 		}
 	}
-	return ""
+	return "", false
 }
 
 // environOfThreads asks the threads of a process whose first one has ended.

@@ -28,6 +28,9 @@ type Spec struct {
 	// Stdin is written and then closed; empty means /dev/null. It must not change
 	// before OnExit.
 	Stdin []byte
+	// Talk keeps stdin open for Process.Say, until Process.Hush; Stdin is then left
+	// out.
+	Talk bool
 	// Marker becomes the value of MarkerVar: "<state uuid>/<boot uuid>/<turn id>".
 	// It must be unique among the running processes. Empty sets no variable.
 	Marker string

@@ -132,6 +132,12 @@ func (p *Process) Sweep(ctx context.Context) (killed int) {
 	return killed
 }
 
+// SweepPart can tell nobody from anybody here.
+func (p *Process) SweepPart(context.Context, string) (killed int, known bool) { return 0, false }
+
+// Resident is not known here.
+func (p *Process) Resident() int64 { return 0 }
+
 // BecomeSubreaper is not available here.
 func BecomeSubreaper() error { return fmt.Errorf("become subreaper: %w", errors.ErrUnsupported) }
 

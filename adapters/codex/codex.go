@@ -50,6 +50,15 @@ func (a *Adapter) Validate(r *agent.Request) error {
 	if sandbox(r.Permissions) == nil {
 		return event.FailParam(event.PermissionUnsupported, "permissions", fmt.Sprintf("codex exec has no permission %q: use read_only, workspace_write or full_access", r.Permissions))
 	}
+	if err := a.valid(r); err != nil {
+		return err
+	}
+	_, err := a.Invocation(r)
+	return err
+}
+
+// valid refuses what no driver can run.
+func (*Adapter) valid(r *agent.Request) error {
 	if argv.Empty(r.Prompt) {
 		return event.FailParam(event.InvalidRequest, "input", "the prompt is empty")
 	}
@@ -64,8 +73,7 @@ func (a *Adapter) Validate(r *agent.Request) error {
 			return err
 		}
 	}
-	_, err := a.Invocation(r)
-	return err
+	return nil
 }
 
 // Invocation says how to run the turn.

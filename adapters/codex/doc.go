@@ -1,7 +1,8 @@
-// Package codex runs the Codex CLI with the exec driver: one `codex exec --json`
-// a turn. Its facts were taken from version 0.169.0 (Pinned).
+// Package codex runs the Codex CLI: one `codex exec --json` a turn (exec driver), or
+// one `codex app-server` for the turns of many threads (persistent driver, the files
+// server*.go). Its facts were taken from version 0.169.0 (Pinned).
 //
-// What to know:
+// What to know of both:
 //
 //   - Permissions are configuration overrides (-c sandbox_mode), because `exec
 //     resume` has no --sandbox flag: a first and a resumed turn get the same.
@@ -23,4 +24,21 @@
 //     Codex's own knowledge of them.
 //   - Secrets reach the CLI by environment. Its tool shells do not see names with
 //     KEY, SECRET or TOKEN in them (shell_environment_policy).
+//
+// And of the app-server:
+//
+//   - Each turn loads its thread with settings of its own and gives it up at its end
+//     (thread/unsubscribe). A thread that is still loaded is loaded anew only when
+//     the request overrides something, so mcp_servers is always given, if empty: else
+//     the tool servers of the turn before would stay.
+//   - The settings travel by standard input, and with them the secrets of tool
+//     servers, which exec has to put into the environment.
+//   - A command that runs survives an interrupt: backgroundTerminals/clean ends it.
+//     What it detached is found by CODEX_THREAD_ID, which every tool has.
+//   - Permission ask is approval policy "untrusted" in the workspace-write sandbox.
+//     There is no place for the reason of a denial: the model is told "rejected by
+//     user".
+//   - It tells usage while a turn works, so a budget stops it in the middle.
+//   - CODEX_API_KEY is not read; a key without an address goes to OpenAI's by way of
+//     a provider of the host's.
 package codex

@@ -35,6 +35,14 @@ func sandbox(p spec.Permissions) []string {
 	return nil
 }
 
+// hardened: without the first of these a tool shell sees the provider's key; with
+// the others no start depends on a network but the provider's.
+var hardened = []string{
+	"-c", "shell_environment_policy.ignore_default_excludes=false",
+	"-c", "check_for_update_on_startup=false", "-c", "analytics.enabled=false",
+	"--disable", "plugins", "--disable", "apps", "--disable", "unbounded_connection_retries",
+}
+
 func build(r *agent.Request) (*agent.Invocation, error) {
 	inv := &agent.Invocation{Stdin: []byte(prompt(r))}
 	args := []string{"exec"}
@@ -76,12 +84,7 @@ func build(r *agent.Request) (*agent.Invocation, error) {
 			tomlString(h.URL), tomlString(h.TokenEnv), int64(h.Timeout.Seconds()), approved))
 		inv.Env = append(inv.Env, h.TokenEnv+"="+h.Token)
 	}
-	// Without the first of these a tool shell sees the provider's key; with the
-	// others no start depends on a network but the provider's.
-	set("shell_environment_policy.ignore_default_excludes", "false")
-	set("check_for_update_on_startup", "false")
-	set("analytics.enabled", "false")
-	args = append(args, "--disable", "plugins", "--disable", "apps", "--disable", "unbounded_connection_retries")
+	args = append(args, hardened...)
 	switch m := r.MultiAgent; {
 	case m.Disabled:
 		args = append(args, "--disable", "multi_agent")

@@ -24,10 +24,7 @@ type item struct {
 	Output   jsonl.Str  `json:"aggregated_output"`
 	ExitCode *jsonl.Num `json:"exit_code"`
 
-	Changes []struct {
-		Path jsonl.Str  `json:"path"`
-		Kind jsonl.Word `json:"kind"`
-	} `json:"changes"`
+	Changes []change `json:"changes"`
 
 	Server    jsonl.Str       `json:"server"`
 	Tool      jsonl.Str       `json:"tool"`
@@ -44,6 +41,11 @@ type item struct {
 		Text      jsonl.Str  `json:"text"`
 		Completed jsonl.Flag `json:"completed"`
 	} `json:"items"`
+}
+
+type change struct {
+	Path jsonl.Str  `json:"path"`
+	Kind jsonl.Word `json:"kind"`
 }
 
 // item takes an item line; closes says that it is complete.
@@ -199,6 +201,7 @@ func result(raw json.RawMessage) string {
 	var r struct {
 		Content    json.RawMessage `json:"content"`
 		Structured json.RawMessage `json:"structured_content"`
+		Camel      json.RawMessage `json:"structuredContent"` // of the app-server
 	}
 	if !jsonl.Decode(raw, &r) {
 		return jsonl.Args(raw)
@@ -206,8 +209,10 @@ func result(raw json.RawMessage) string {
 	if text := jsonl.Texts(r.Content); text != "" {
 		return text
 	}
-	if !jsonl.Null(r.Structured) {
-		return jsonl.Args(r.Structured)
+	for _, value := range []json.RawMessage{r.Structured, r.Camel} {
+		if !jsonl.Null(value) {
+			return jsonl.Args(value)
+		}
 	}
 	return ""
 }

@@ -122,7 +122,7 @@ func (d *doctor) agent(r actors.Runtime) bool {
 		mark = "??"
 	}
 	d.marked(r.Name, mark, r.Path, or(r.Version, "version unknown")+" ("+tested+")")
-	facts := []string{"driver " + r.Driver + " (one process a turn; persistent drivers are not built yet)", "permissions " + string(r.Permissions)}
+	facts := []string{"driver " + r.Driver + " (" + r.DriverWhy + ")", "permissions " + string(r.Permissions)}
 	if r.Confined {
 		facts = append(facts, "confined by the CLI's sandbox")
 	} else {

@@ -38,6 +38,7 @@ func options(cfg *config.Config, log *slog.Logger, stateDir string, runtimes []a
 			SessionTTL:          l.SessionTTL,
 			StoreMaxBytes:       int64(l.StoreMaxBytes),
 			MaxSubscribers:      l.MaxSubscribers,
+			Runners:             actors.RunnerLimits{Idle: l.RunnerIdle, Turns: l.RunnerTurns, Memory: int64(l.RunnerMaxMemory)},
 			PassivateAfter:      l.PassivateAfter,
 			TurnTimeout:         l.TurnTimeout,
 			IdleTimeout:         l.IdleTimeout,

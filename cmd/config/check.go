@@ -273,6 +273,9 @@ func (l *loader) checkDefault() {
 	l.cfg.Agents.Default = name
 }
 
+// persistent are the adapters with a driver that serves many turns from one process.
+var persistent = []string{"codex"}
+
 // checkUnbuilt refuses settings whose feature does not exist yet, so that nobody
 // believes they are protected by them.
 func (l *loader) checkUnbuilt() {
@@ -291,20 +294,31 @@ func (l *loader) checkUnbuilt() {
 	}
 	for _, name := range c.Agents.names() {
 		r, key := c.Agents.Runtimes[name], "agents."+name
-		if r.Driver == "persistent" {
-			unbuilt(key+".driver", r.Driver, "use auto or exec")
+		adapter := r.Adapter
+		if adapter == "" {
+			adapter = name
 		}
 		if r.LLM.WireAPI == "chat" && name == "codex" {
 			l.fault(key+".llm.wire_api", r.LLM.WireAPI, "is no wire that Codex speaks", "use responses")
 		}
-		if r.Permissions == "ask" && cannotAsk(name) {
-			unbuilt(key+".permissions", r.Permissions, "use read_only, workspace_write or full_access; claude-code can ask")
+		if r.Driver == "persistent" && !contains(persistent, adapter) {
+			l.fault(key+".driver", r.Driver, "is no driver of adapter "+adapter, "use auto or exec")
+		}
+		if r.Permissions == "ask" && cannotAsk(name, r) {
+			l.fault(key+".permissions", r.Permissions, needsAsking, askRemedy)
 		}
 	}
 }
 
 // cannotAsk says that a built-in adapter has no way to ask for permission.
-func cannotAsk(name string) bool { return name != "claude-code" && contains(BuiltIn, name) }
+func cannotAsk(name string, r *Runtime) bool {
+	return name != "claude-code" && contains(BuiltIn, name) && (r == nil || r.Driver != "persistent")
+}
+
+const (
+	needsAsking = "needs a CLI that can ask"
+	askRemedy   = "use read_only, workspace_write or full_access; claude-code can ask, and codex with driver: persistent"
+)
 
 // absolute reports whether an agent can work in path.
 func absolute(path string) bool {

@@ -109,6 +109,9 @@ type Limits struct {
 	MaxProcesses        int           `yaml:"max_processes" help:"processes and threads of one turn; 0 is no bound"`
 	MaxWrittenFileBytes Size          `yaml:"max_written_file_bytes" help:"largest file that a turn's processes may write; 0 is no bound"`
 	MaxOpenFiles        int           `yaml:"max_open_files" help:"open files of each process of a turn; 0 is no bound"`
+	RunnerIdle          time.Duration `yaml:"runner_idle" min:"1" help:"time without a turn after which a long-lived CLI process ends"`
+	RunnerTurns         int           `yaml:"runner_turns" min:"1" help:"turns after which a long-lived CLI process is replaced"`
+	RunnerMaxMemory     Size          `yaml:"runner_max_memory" min:"1" help:"memory past which a long-lived CLI process is replaced"`
 }
 
 // Stream is about event streams.
@@ -305,6 +308,9 @@ func Default(home string, root bool) *Config {
 			MaxWaitingProcesses: 64,
 			MaxSessions:         1000000,
 			SessionTTL:          720 * time.Hour,
+			RunnerIdle:          time.Minute,
+			RunnerTurns:         200,
+			RunnerMaxMemory:     1 << 30,
 			PassivateAfter:      time.Minute,
 			TurnTimeout:         30 * time.Minute,
 			IdleTimeout:         5 * time.Minute,

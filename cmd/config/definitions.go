@@ -71,8 +71,8 @@ func (l *loader) define(d *Definition, at string, taken map[string]bool, wrong b
 	switch {
 	case runtime != nil && runtime.Adapter == "command" && d.Permissions != "" && !mayCommand(d.Permissions):
 		wrong("permissions", d.Permissions, commandPermissions, "use workspace_write or full_access, or another runtime")
-	case d.Permissions == "ask" && cannotAsk(a.Adapter):
-		wrong("permissions", d.Permissions, "asks for a feature that is not built yet", "use read_only, workspace_write or full_access; claude-code can ask")
+	case d.Permissions == "ask" && cannotAsk(a.Adapter, runtime):
+		wrong("permissions", d.Permissions, needsAsking, askRemedy)
 	}
 	for _, name := range sortedKeys(d.Env) {
 		if !mayBeSet(name) {

@@ -1,0 +1,232 @@
+package acceptance
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/agenthost/agenthost/bench/hostproc"
+	"github.com/agenthost/agenthost/fakes/tools"
+)
+
+// persistentCLIs are the adapters that have a driver with runners.
+var persistentCLIs = []string{"codex"}
+
+// eachRunner plays a test with each CLI that serves many turns from one process.
+func eachRunner(t *testing.T, settings map[string]any, play func(t *testing.T, r *cliRig, adapter string)) {
+	for _, adapter := range persistentCLIs {
+		t.Run(adapter, func(t *testing.T) {
+			t.Parallel()
+			own := map[string]any{"driver": "persistent"}
+			for k, v := range settings {
+				own[k] = v
+			}
+			play(t, newCLIRig(t, adapter, tools.Need(t, realCLIs[adapter]), cli(adapter, own), limit("runner_idle", "2s")), adapter)
+		})
+	}
+}
+
+// persistent reports whether the adapter's CLI serves many turns from one process.
+func (r *cliRig) persistent(adapter string) bool {
+	for _, one := range r.http.ok("GET", "/v1/agents/runtimes", nil).list("data") {
+		if word(one, "id") == adapter {
+			return word(one, "driver") == "persistent"
+		}
+	}
+	return false
+}
+
+// runners are the processes that serve turns.
+func (r *cliRig) runners() (pids []int) {
+	for _, p := range r.Descendants() {
+		if p.State != 'Z' && p.Parent == r.Pid && strings.Contains(p.Command, "app-server") {
+			pids = append(pids, p.Pid)
+		}
+	}
+	return pids
+}
+
+// A conversation of a CLI that serves many turns: what is said comes in pieces, and
+// all is done that a process a turn does.
+func TestRealRunnerConversation(t *testing.T) {
+	t.Parallel()
+	eachRunner(t, nil, func(t *testing.T, r *cliRig, adapter string) {
+		if !r.persistent(adapter) {
+			t.Fatal("the driver is another")
+		}
+		for name, ask := range askers {
+			t.Run(name, func(t *testing.T) {
+				first := ask(t, r, adapter, nil, "Please remember the word heron.")
+				completed(t, first, "I will remember the word heron.")
+				ran := ask(t, r, adapter, first, "[[say: I will run it.]] [[shell: echo from a real shell]]")
+				completed(t, ran, "from a real shell")
+				oneCommand(t, ran, "echo from a real shell", "from a real shell", 0)
+				file := strings.ReplaceAll(name, " ", "-") + "/a.txt"
+				wrote := ask(t, r, adapter, ran, "[[write: "+file+" some text]]")
+				if r.fileOf(file) != "some text" || len(wrote.files) != 1 {
+					t.Errorf("the turn that writes: %+v", wrote)
+				}
+				completed(t, ask(t, r, adapter, wrote, "What did I ask you to remember?"), "heron")
+				if own := r.conversations(first.session); len(slices.Compact(own)) != 1 {
+					t.Errorf("the CLI's own conversations: %v", own)
+				}
+			})
+		}
+		s := r.http.open("POST", "/v1/responses", map[string]any{"model": adapter, "input": "[[slow: 5]] [[count: 30]]", "stream": true})
+		if pieces := count(s.end(cliTurnLimit), "response.output_text.delta"); pieces < 5 {
+			t.Errorf("a slow answer came in %d pieces", pieces)
+		}
+		r.Clean(cliTurnLimit)
+	})
+}
+
+// Twenty turns of five sessions, five at once, are served by one process, which is
+// ended when nobody asks any more.
+func TestRealRunnerIsShared(t *testing.T) {
+	t.Parallel()
+	eachRunner(t, nil, func(t *testing.T, r *cliRig, adapter string) {
+		seen := map[int]bool{}
+		var wait sync.WaitGroup
+		for i := range 5 {
+			wait.Go(func() {
+				var last *told
+				for j := range 4 {
+					text := fmt.Sprintf("session %d says %d", i, j)
+					turn := askAgents(t, r, adapter, last, "[[say: "+text+"]] [[shell: pwd]]")
+					if turn.status != "completed" || !slices.Contains(texts(turn.items), text) {
+						t.Errorf("%s: %s %q", text, turn.status, texts(turn.items))
+					}
+					last = turn
+				}
+			})
+		}
+		done := make(chan struct{})
+		go func() { wait.Wait(); close(done) }()
+		for running := true; running; {
+			select {
+			case <-done:
+				running = false
+			case <-time.After(50 * time.Millisecond):
+				for _, pid := range r.runners() {
+					seen[pid] = true
+				}
+			}
+		}
+		if len(seen) != 1 {
+			t.Errorf("%d processes served them", len(seen))
+		}
+		r.Clean(cliTurnLimit)
+	})
+}
+
+// A runner that is killed in the middle of a turn fails that turn alone; the next
+// input is answered by another one, which knows what was said.
+func TestRealRunnerIsKilled(t *testing.T) {
+	t.Parallel()
+	eachRunner(t, nil, func(t *testing.T, r *cliRig, adapter string) {
+		first := askAgents(t, r, adapter, nil, "Please remember the word heron.")
+		completed(t, first, "heron")
+		session := "agsess_" + first.session
+		r.http.say(session, "[[shell: tail -f /dev/null]]")
+		r.until(cliTurnLimit, "the command runs", r.tails)
+		before := r.runners()
+		if len(before) != 1 {
+			t.Fatalf("runners: %v", before)
+		}
+		if err := syscall.Kill(before[0], syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		killed := toldBySession(t, r, first.session)
+		if killed.status != "failed" || !strings.Contains(killed.message, "SIGKILL") {
+			t.Errorf("the turn: %+v", killed)
+		}
+		r.until(cliTurnLimit, "the command is gone", func() bool { return !r.tails() })
+		completed(t, askAgents(t, r, adapter, killed, "What did I ask you to remember?"), "heron")
+		r.Clean(cliTurnLimit)
+	})
+}
+
+// A cancelled command is gone, and so is what it left; the process that served the
+// turn serves the others on.
+func TestRealRunnerCancelsMidCommand(t *testing.T) {
+	t.Parallel()
+	eachRunner(t, map[string]any{"permissions": "full_access", "sandboxed": true}, func(t *testing.T, r *cliRig, adapter string) {
+		other := r.http.session(adapter)
+		s := r.http.open("POST", "/v1/responses", map[string]any{"model": adapter, "input": "[[shell: setsid sleep 3000 & tail -f /dev/null]]", "stream": true})
+		id := word(s.waitKind(cliTurnLimit, "response.mcp_call.in_progress", 1)[0].data(), "response", "id")
+		r.until(cliTurnLimit, "the command runs", r.tails)
+		r.http.say(other, "[[wait: 3000]] [[say: undisturbed]]")
+		before := r.runners()
+		r.http.ok("POST", "/v1/responses/"+id+"/cancel", nil)
+		s.end(cliTurnLimit)
+		if o := r.http.ok("GET", "/v1/responses/"+id, nil); o.str("status") != "cancelled" {
+			t.Errorf("the response: %s", clip(o.body))
+		}
+		r.until(cliTurnLimit, "nothing of the command is left", func() bool {
+			return !slices.ContainsFunc(r.Marked(), func(p hostproc.Proc) bool {
+				return strings.HasPrefix(p.Command, "sleep 3000") || strings.HasPrefix(p.Command, "tail")
+			})
+		})
+		completed(t, toldBySession(t, r, strings.TrimPrefix(other, "agsess_")), "undisturbed")
+		if after := r.runners(); !slices.Equal(before, after) {
+			t.Errorf("runners %v, then %v", before, after)
+		}
+		r.Clean(cliTurnLimit)
+	})
+}
+
+// A CLI that asks in its own protocol is answered: what was approved is done, what was
+// denied is not.
+func TestRealRunnerAsks(t *testing.T) {
+	t.Parallel()
+	eachRunner(t, map[string]any{"permissions": "ask"}, func(t *testing.T, r *cliRig, adapter string) {
+		for name, approve := range map[string]bool{"approve": true, "deny": false} {
+			t.Run(name, func(t *testing.T) {
+				file := name + ".txt"
+				o := r.respondTo(t, true, map[string]any{"model": adapter, "input": "[[write: " + file + " some text]] [[shell: echo ran >ran-" + file + "]]"})
+				for _, tool := range []string{"file_change", "command_execution"} {
+					item, _ := at(o, "output", -1).(map[string]any)
+					if item["type"] != "mcp_approval_request" || item["name"] != tool || item["server_label"] != adapter || !strings.Contains(word(item, "arguments"), file) {
+						t.Fatalf("%s was not asked for: %v", tool, at(o, "output"))
+					}
+					o = r.respondTo(t, true, map[string]any{"model": adapter, "previous_response_id": o["id"], "input": []any{
+						map[string]any{"type": "mcp_approval_response", "approval_request_id": item["id"], "approve": approve},
+					}})
+				}
+				if o["status"] != "completed" || (r.fileOf(file) != "") != approve || (r.fileOf("ran-"+file) != "") != approve {
+					t.Errorf("the last leg: %v; the files have %q and %q", o, r.fileOf(file), r.fileOf("ran-"+file))
+				}
+			})
+		}
+		r.Clean(cliTurnLimit)
+	})
+}
+
+// A caller's function is called through the thread's own configuration.
+func TestRealRunnerCallsFunctions(t *testing.T) {
+	t.Parallel()
+	eachRunner(t, nil, func(t *testing.T, r *cliRig, adapter string) {
+		var last any
+		for range 2 { // each turn has its own address of the function
+			body := map[string]any{"model": adapter, "input": askWeather, "tools": []any{weather()}}
+			if last != nil {
+				body["previous_response_id"] = last
+			}
+			first := r.respondTo(t, false, body)
+			call, _ := at(first, "output", -1).(map[string]any)
+			if call["type"] != "function_call" || call["name"] != "get_weather" {
+				t.Fatalf("the call: %v", first["output"])
+			}
+			second := r.respondTo(t, false, map[string]any{"model": adapter, "previous_response_id": first["id"], "tools": []any{weather()}, "input": []any{
+				map[string]any{"type": "function_call_output", "call_id": call["call_id"], "output": "rain in Oslo"},
+			}})
+			completed(t, toldByResponse(t, second), "rain in Oslo")
+			last = second["id"]
+		}
+		r.Clean(cliTurnLimit)
+	})
+}

@@ -26,6 +26,7 @@ import (
 // job is one prepared run of a CLI.
 type job struct {
 	adapter    string
+	remedy     string // what to do when its program is not there
 	request    *agent.Request
 	invocation *agent.Invocation
 	parser     agent.Parser
@@ -160,7 +161,7 @@ func (h *Host) prepare(ctx context.Context, ses *fold.Session, t *fold.Turn, bou
 		}
 	}
 	req.Dir = filepath.Join(h.cfg.stateDir, "turns", t.ID.Hex())
-	files, err := pictures(&caps, r.Adapter.Name(), t.Input.Items)
+	files, err := h.pictures(r, t.Input.Items)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +175,7 @@ func (h *Host) prepare(ctx context.Context, ses *fold.Session, t *fold.Turn, bou
 			door.Close()
 		}
 	}()
-	j := &job{adapter: r.Adapter.Name(), request: req, door: door, marker: h.stateID + "/" + h.id.Hex() + "/" + t.ID.Hex()}
+	j := &job{adapter: r.Adapter.Name(), remedy: r.remedy(), request: req, door: door, marker: h.markers() + t.ID.Hex()}
 	err = h.asked(r, "prepare", func() (err error) { return h.plan(r, j) })
 	if err != nil {
 		return nil, err

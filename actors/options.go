@@ -151,6 +151,15 @@ type RuntimeConfig struct {
 	ExtraArgs   []string
 	// Proof is what tests found out about the adapter; it is only shown.
 	Proof agent.Proof
+	// Remedy says, behind a semicolon, what to do when the program is not there.
+	Remedy string
+}
+
+func (r *RuntimeConfig) remedy() string {
+	if r.Remedy != "" {
+		return r.Remedy
+	}
+	return fmt.Sprintf("install it or set agents.%s.binary", r.Adapter.Name())
 }
 
 // Option configures a Host.

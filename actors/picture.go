@@ -19,10 +19,12 @@ var pictureTypes = map[string]string{
 // pictures makes files of the pictures of some messages. It refuses, naming the
 // part, a picture that the adapter does not take and one that does not come along
 // as data: the host fetches nothing.
-func pictures(caps *agent.Capabilities, adapter string, items []*event.Item) (files []agent.File, err error) {
+func (h *Host) pictures(r *RuntimeConfig, items []*event.Item) (files []agent.File, err error) {
+	takes := r.Adapter.Capabilities().Images
 	err = eachPicture(items, func(param, from string) error {
-		if !caps.Images {
-			return event.FailParam(event.Unsupported, param, fmt.Sprintf("adapter %s does not take pictures; send text only or use another adapter", adapter))
+		if !takes {
+			return event.FailParam(event.Unsupported, param, fmt.Sprintf("adapter %s does not take pictures; send text only, or use an adapter that takes them: %s",
+				r.Adapter.Name(), namesOf(h.runtimes.list, func(c *agent.Capabilities) bool { return c.Images })))
 		}
 		ending, data, err := pictureData(param, from)
 		files = append(files, agent.File{Name: fmt.Sprintf("picture-%d%s", len(files)+1, ending), Data: data})

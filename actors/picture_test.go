@@ -61,7 +61,7 @@ func TestPicturesThatAreRefused(t *testing.T) {
 		}
 	}
 	_, err := blind.CreateSession(ctx(t), "alice", &spec.NewSession{Agent: spec.Agent{Adapter: "script"}, Input: withPictures("look", good)})
-	if f, ok := event.AsFailure(err); !ok || f.Code != event.Unsupported || f.Param != "input[0].content[1].image_url" || !strings.Contains(f.Message, "script") {
+	if f, ok := event.AsFailure(err); !ok || f.Code != event.Unsupported || f.Param != "input[0].content[1].image_url" || !strings.Contains(f.Message, "adapter script does not take pictures; send text only, or use an adapter that takes them: none") {
 		t.Errorf("an adapter without pictures: %v", err)
 	}
 	if list, _, err := seeing.Sessions(ctx(t), "alice", spec.SessionQuery{}, spec.Page{}); err != nil || len(list) != 0 {

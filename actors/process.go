@@ -99,7 +99,7 @@ func (a *processActor) start(c actor.Context) {
 func (a *processActor) running(c actor.Context, m *started) {
 	if m.err != nil {
 		a.ended = true
-		c.Send(a.turn, &spawnFailed{spawnFailure(a.job.adapter, m.err)})
+		c.Send(a.turn, &spawnFailed{spawnFailure(a.job.adapter, a.job.remedy, m.err)})
 		c.Stop(c.Self())
 		return
 	}
@@ -284,12 +284,12 @@ func (r *reader) exit(st process.Status) {
 }
 
 // spawnFailure says why nothing was started.
-func spawnFailure(adapter string, err error) *event.Failure {
+func spawnFailure(adapter, remedy string, err error) *event.Failure {
 	f := &event.Failure{Code: event.WorkspaceUnavail, Cause: err}
 	switch {
 	case errors.Is(err, process.ErrNotFound), errors.Is(err, process.ErrNotExecutable):
 		f.Code = event.RuntimeNotInstalled
-		f.Message = fmt.Sprintf("the %s program cannot be started: %v; install it or set agents.%s.binary", adapter, err, adapter)
+		f.Message = fmt.Sprintf("the %s program cannot be started: %v; %s", adapter, err, remedy)
 	case errors.Is(err, process.ErrWorkdir):
 		f.Message = "the session's workspace is not usable; make the directory or create a session with another one"
 	case errors.Is(err, process.ErrArgTooLong):

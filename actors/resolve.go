@@ -116,7 +116,7 @@ func (h *Host) admissible(ctx context.Context, s *spec.Session, in *spec.NewInpu
 		req.Prompt = "hello" // stands for the one to come; no adapter refuses it
 	}
 	if in != nil {
-		files, err := pictures(&caps, r.Adapter.Name(), in.Items)
+		files, err := h.pictures(r, in.Items)
 		if err != nil {
 			return err
 		}

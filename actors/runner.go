@@ -240,7 +240,11 @@ func (r *runner) launched(c actor.Context, m *launched) {
 	if m.err != nil {
 		f, ok := event.AsFailure(m.err)
 		if !ok {
-			f = spawnFailure(r.berth.adapter.Name(), m.err)
+			remedy := "install it"
+			if rc, err := r.host.runtime(r.berth.adapter.Name()); err == nil {
+				remedy = rc.remedy()
+			}
+			f = spawnFailure(r.berth.adapter.Name(), remedy, m.err)
 		}
 		r.retired = true
 		c.Send(r.pool, &retired{runner: c.Self()})

@@ -3,6 +3,7 @@ package actors
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -85,14 +86,36 @@ func notContinued() error {
 }
 
 func (r *runtimes) names() string {
-	names := make([]string, len(r.list))
-	for i, rc := range r.list {
-		names[i] = rc.Adapter.Name()
+	return namesOf(r.list, func(*agent.Capabilities) bool { return true })
+}
+
+// namesOf lists the adapters that can do something.
+func namesOf(list []*RuntimeConfig, can func(*agent.Capabilities) bool) string {
+	var names []string
+	for _, rc := range list {
+		if caps := rc.Adapter.Capabilities(); can(&caps) {
+			names = append(names, rc.Adapter.Name())
+		}
 	}
 	if len(names) == 0 {
 		return "none"
 	}
 	return strings.Join(names, ", ")
+}
+
+// provider is what a failure to reach the model provider says of its address: the
+// host's name alone, for the rest of a URL may hold a key.
+func (r *RuntimeConfig) provider() string {
+	if r.LLM.BaseURL != "" {
+		if u, err := url.Parse(r.LLM.BaseURL); err == nil && u.Host != "" {
+			return "the configured provider is " + u.Host
+		}
+		return "the configured base URL of the provider names no host"
+	}
+	if !r.Adapter.Capabilities().BaseURL {
+		return ""
+	}
+	return fmt.Sprintf("no base URL is configured, so the CLI asks its own provider; ABX_LLM_BASE_URL, or the variable in agents.%s.llm.base_url_env, names another", r.Adapter.Name())
 }
 
 // locate finds the program to spawn. It looks at the file system, so it is not
@@ -115,7 +138,7 @@ func (r *runtimes) look(rc *RuntimeConfig) (binary, error) {
 	file := r.search(rc.Binary)
 	if file == "" {
 		return binary{}, event.Fail(event.RuntimeNotInstalled, fmt.Sprintf(
-			"the program %q of adapter %s was not found in the tools directory or PATH; install it or set agents.%s.binary", rc.Binary, name, name))
+			"the program %q of adapter %s was not found in the tools directory or PATH; %s", rc.Binary, name, rc.remedy()))
 	}
 	st, err := os.Stat(file)
 	if err != nil {

@@ -197,8 +197,12 @@ func TestInputForAMissingCLIIsRefused(t *testing.T) {
 	t.Parallel()
 	h := started(t, quick(), memory.New(), actors.WithRuntime(actors.RuntimeConfig{Adapter: script{}, Binary: "/no/such/cli"}))
 	_, err := h.CreateSession(ctx(t), "alice", &spec.NewSession{Agent: spec.Agent{Adapter: "script"}, Input: input("echo")})
-	if event.CodeOf(err) != event.RuntimeNotInstalled {
+	if event.CodeOf(err) != event.RuntimeNotInstalled || !strings.HasSuffix(err.Error(), "; install it or set agents.script.binary") {
 		t.Errorf("create: %v", err)
+	}
+	told := started(t, quick(), memory.New(), actors.WithRuntime(actors.RuntimeConfig{Adapter: script{}, Binary: "/no/such/cli", Remedy: "install it with: get cli"}))
+	if _, err := told.CreateSession(ctx(t), "alice", &spec.NewSession{Agent: spec.Agent{Adapter: "script"}, Input: input("echo")}); err == nil || !strings.HasSuffix(err.Error(), "; install it with: get cli") {
+		t.Errorf("with a remedy: %v", err)
 	}
 	if list, _, err := h.Sessions(ctx(t), "alice", spec.SessionQuery{}, spec.Page{Limit: 10}); err != nil || len(list) != 0 {
 		t.Errorf("a refused create left %d sessions (%v)", len(list), err)

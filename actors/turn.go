@@ -180,6 +180,7 @@ func (t *turnActor) config() turn.Config {
 	}
 	if r, err := t.host.runtime(t.turn.Settings.Agent.Adapter); err == nil {
 		cfg.Asks = t.host.permissions(r, t.turn.Settings) == spec.Ask
+		cfg.Provider = r.provider()
 	}
 	own := t.turn.Settings.Agent.Limits
 	if own.TurnTimeout > 0 {

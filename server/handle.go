@@ -193,7 +193,11 @@ func (s *Server) notFound(ctx *fasthttp.RequestCtx) {
 }
 
 func (s *Server) methodNotAllowed(ctx *fasthttp.RequestCtx) {
-	s.refuse(ctx, event.Fail(apierr.MethodNotAllowed, "this route does not take this method; the Allow header lists the ones it takes"))
+	message := "this route does not take this method; the Allow header lists the ones it takes"
+	if ctx.IsGet() && string(ctx.Path()) == v1+"/conversations" { // which one might look for
+		message = "there is no list of conversations; GET /v1/agents/sessions lists them, as the sessions that they are"
+	}
+	s.refuse(ctx, event.Fail(apierr.MethodNotAllowed, message))
 }
 
 // options answers without a token, and without a CORS header: no page of another

@@ -128,6 +128,9 @@ func TestUnknownRoutesAnd405(t *testing.T) {
 	if allow := a.header.Get("Allow"); a.status != 405 || a.code() != "method_not_allowed" || allow != "DELETE, GET, HEAD, OPTIONS, POST" {
 		t.Errorf("%d Allow %q %s", a.status, allow, a.body)
 	}
+	if a := r.do(t, "GET", "/v1/conversations", aliceToken, ""); a.status != 405 || !strings.Contains(a.body, "GET /v1/agents/sessions lists them") {
+		t.Errorf("%d %s", a.status, a.body)
+	}
 	if a := r.do(t, "BREW", "/v1/models", aliceToken, ""); a.status != 405 {
 		t.Errorf("unknown method: %d", a.status)
 	}

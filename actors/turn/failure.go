@@ -44,6 +44,11 @@ func (t *Turn) judged(v *agent.Verdict) (event.Outcome, *event.Failure) {
 	case v.Failure != nil && v.Failure.Code == event.BudgetReached:
 		return event.Failed, t.stoppedByItself(v)
 	}
+	if f := v.Failure; f != nil && f.Code == event.ProviderUnreachable && t.cfg.Provider != "" {
+		told := *f
+		told.Message += "; " + t.cfg.Provider
+		return event.Failed, &told
+	}
 	return event.Failed, orElse(v.Failure, event.CLICrashed, t.name()+" said that the turn failed and gave no reason")
 }
 

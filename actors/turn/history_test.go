@@ -110,6 +110,8 @@ func configure(t *testing.T, c *Config, words []string) {
 			c.MaxItemBytes = int(number(t, value))
 		case "adapter":
 			c.Adapter = value
+		case "provider":
+			c.Provider = value
 		case "gather":
 			c.Gather = duration(t, value)
 		case "wait":

@@ -36,6 +36,8 @@ type Config struct {
 	MaxItemBytes int
 	// Adapter names the CLI in messages for people.
 	Adapter string
+	// Provider is said of the model provider where it was not reached.
+	Provider string
 	// Budgets are what the turn may use, with what was used before it.
 	Budgets budget.Bounds
 	// Limits are what its process may take of the machine.

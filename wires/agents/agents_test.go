@@ -52,6 +52,8 @@ func TestAgentFieldsThatAreRefusedAreNamed(t *testing.T) {
 		{`{"model":7}`, "invalid_request", "model", "a string"},
 		{`{"model":"what-is-this"}`, "agents.adapter_required", "model", "what-is-this"},
 		{`{"model":"codex","instruction":"x"}`, "invalid_request", "instruction", "did you mean instructions"},
+		{`{"model":"codex","permissions":"ask"}`, "invalid_request", "permissions", "who runs this host"},
+		{`{"model":"codex","tools":[{"type":"function","function":{"name":"f"}}]}`, "invalid_request", "tools[0].function", "beside type"},
 		{`{"model":"codex","zzz":1}`, "invalid_request", "zzz", "not a field"},
 		{`{"model":"codex","name":"a b"}`, "invalid_request", "name", ""},
 		{`{"model":"codex","metadata":{"a":{}}}`, "invalid_request", "metadata", "strings"},

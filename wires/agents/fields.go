@@ -137,7 +137,9 @@ func (f *fields) only(known ...string) {
 	}
 	name := unknown[0]
 	message := fmt.Sprintf("%s is not a field that can be set here", f.path(clip(name)))
-	if near := nearest(name, known); near != "" {
+	if name == "permissions" {
+		message += ": what an agent may do is said by who runs this host, in its configuration"
+	} else if near := nearest(name, known); near != "" {
 		message += fmt.Sprintf("; did you mean %s?", near)
 	}
 	f.fail(event.InvalidRequest, clip(name), message)

@@ -216,6 +216,9 @@ var postedKinds = []string{kindMessage, kindCancel, kindToolResult, kindMCPAppro
 // readActions reads the body of POST events: `events`, or `input` as a shorthand
 // of one message event. The inputs among the actions are to be loaded.
 func readActions(f *fields) ([]spec.Action, []*said) {
+	if f.has("type") && !f.has("events") { // an event that nothing is around
+		f.fail(event.InvalidRequest, "type", "the fields of this request are events, a list of events such as this one, or input, a message by itself")
+	}
 	f.only(eventsFields...)
 	if f.has("input") {
 		if f.has("events") {
@@ -238,6 +241,23 @@ func readActions(f *fields) ([]spec.Action, []*said) {
 		}
 	}
 	return actions, inputs
+}
+
+// meant is the kind that a wrong one most likely stands for: the one that ends with
+// its last word, else the nearest by its letters. What is the beginning of all of
+// them means none.
+func meant(name string) string {
+	const all = "agent.session.input"
+	if strings.HasPrefix(all+".", strings.TrimSuffix(name, ".")+".") || name == "input" || name == "" {
+		return ""
+	}
+	word := name[strings.LastIndexByte(name, '.')+1:]
+	for _, k := range postedKinds {
+		if strings.TrimPrefix(k, all+".") == word {
+			return k
+		}
+	}
+	return nearest(name, postedKinds)
 }
 
 func readAction(f *fields, i int, raw stdjson.RawMessage) (spec.Action, *said) {
@@ -269,8 +289,10 @@ func readAction(f *fields, i int, raw stdjson.RawMessage) (spec.Action, *said) {
 			fmt.Sprintf("no turn of this host waits for a %s: its agents run their tools themselves", clip(name)))
 	default:
 		message := ev.path("type") + " is not a kind of input"
-		if near := nearest(name, postedKinds); near != "" {
+		if near := meant(name); near != "" {
 			message += "; did you mean " + near + "?"
+		} else {
+			message += "; the kinds are " + strings.Join(postedKinds, ", ")
 		}
 		ev.fail(event.InvalidRequest, "type", message)
 	}

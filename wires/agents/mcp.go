@@ -66,6 +66,9 @@ type httpTransport struct {
 
 // readServer reads a tool of type mcp, and says how it is shown.
 func (s *tools) readServer(t *fields) mcpTool {
+	if t.has("server_url") {
+		t.fail(event.InvalidRequest, "server_url", t.path("server_url")+` belongs into the transport: "transport": {"type": "http", "server_url": ...}`)
+	}
 	t.only(mcpFields...)
 	shown := mcpTool{Type: "mcp", Origin: "environment"}
 	set(&shown.Label, read[string](t, "server_label"))

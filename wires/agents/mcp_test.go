@@ -81,6 +81,10 @@ func TestMCPToolsThatCannotBeAreRefusedByTheirPlace(t *testing.T) {
 			t.Errorf("repeats a value: %s", a.Raw)
 		}
 	}
+	top := s.do("POST", "/agents", `{"model":"codex","tools":[{"type":"mcp","server_label":"docs","server_url":"https://a.b/"}]}`)
+	if says := top.refused(400, "invalid_request", "tools[0].server_url"); !strings.Contains(says, `"transport": {"type": "http", "server_url"`) {
+		t.Errorf("says %q", says)
+	}
 	inline := s.do("POST", "/agents/sessions", `{"agent":{"model":"codex","tools":[`+with(`{"type":"http","server_url":"http:"}`, ``)+`]}}`)
 	inline.refused(400, "invalid_request", "agent.tools[0].transport.server_url")
 

@@ -103,6 +103,9 @@ var functionName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 func readFunction(t *fields) spec.Function {
 	var fn spec.Function
+	if t.has("function") {
+		t.fail(event.InvalidRequest, "function", t.path("function")+" is of another API: name, description and parameters stand beside type, not inside function")
+	}
 	t.only(functionFields...)
 	set(&fn.Name, read[string](t, "name"))
 	if !functionName.MatchString(fn.Name) {

@@ -102,6 +102,7 @@ func TestWhatCannotBeAskedIsRefusedByName(t *testing.T) {
 		{"unknown item", `{"input":[{"type":"hologram_call"},{"role":"user","content":"x"}]}`, "agents.unsupported", "input[0].type"},
 		{"function tool without a name", `{"input":"x","tools":[{"type":"function"}]}`, "invalid_request", "tools[0].name"},
 		{"two functions of a name", `{"input":"x","tools":[{"type":"function","name":"f"},{"type":"function","name":"f"}]}`, "invalid_request", "tools[1].name"},
+		{"function of Chat Completions", `{"input":"x","tools":[{"type":"function","function":{"name":"f"}}]}`, "invalid_request", "tools[0].function"},
 		{"function without a schema", `{"input":"x","tools":[{"type":"function","name":"f","parameters":[]}]}`, "invalid_request", "tools[0].parameters"},
 		{"unknown call", `{"input":[{"type":"function_call_output","output":"x"}]}`, "invalid_request", "input[0].call_id"},
 		{"a call without its output", `{"input":[{"type":"function_call_output","call_id":"call_00000000000000000000000000000001"}]}`, "invalid_request", "input[0].output"},

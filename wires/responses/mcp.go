@@ -108,6 +108,9 @@ func (r *request) readServer(place string, raw []byte) (mcpTool, error) {
 	case slices.ContainsFunc(t.AllowedCallers, func(c string) bool { return c != "direct" }):
 		return refused("allowed_callers", "the agent calls its tools directly; leave allowed_callers out")
 	}
+	if t.URL == "" {
+		return bad("server_url", "is missing: the address of the MCP server")
+	}
 	if err := spec.ValidServerURL(place+".server_url", t.URL); err != nil {
 		return mcpTool{}, err
 	}

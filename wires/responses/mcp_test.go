@@ -62,6 +62,7 @@ func TestMCPToolsThatCannotBeAreRefusedByTheirPlace(t *testing.T) {
 		`[{"type":"mcp","server_label":"agenthost"}]`:                                                  {"invalid_request", "tools[0].server_label"},
 		`[{"type":"mcp","server_label":"a b"}]`:                                                        {"invalid_request", "tools[0].server_label"},
 		`[{"type":"mcp","server_label":"` + strings.Repeat("a", 41) + `"}]`:                            {"invalid_request", "tools[0].server_label"},
+		`[{"type":"mcp","server_label":"a"}]`:                                                          {"invalid_request", "tools[0].server_url"},
 		`[{"type":"mcp","server_label":"a","server_url":"ftp://a.b"}]`:                                 {"invalid_request", "tools[0].server_url"},
 		`[{"type":"mcp","server_label":"a","server_url":"https://u:` + canary + `@a.b"}]`:              {"invalid_request", "tools[0].server_url"},
 		`[{"type":"mcp","server_label":"a","server_url":"https://a.b/?k=${HOME}"}]`:                    {"invalid_request", "tools[0].server_url"},
@@ -92,6 +93,14 @@ func TestMCPToolsThatCannotBeAreRefusedByTheirPlace(t *testing.T) {
 				t.Errorf("repeats a value: %s", a.body)
 			}
 		})
+	}
+	for tool, says := range map[string]string{
+		`{"type":"mcp","server_label":"a"}`:           "tools[0].server_url is missing",
+		`{"type":"function","function":{"name":"f"}}`: "stand beside type, not inside function",
+	} {
+		if a := c.create(`{"model":"codex","input":"x","tools":[` + tool + `]}`); !bytes.Contains(a.body, []byte(says)) {
+			t.Errorf("%s: %s", tool, a.body)
+		}
 	}
 	for param, want := range map[string]string{
 		"mcp_servers.docs.url": "tools[1].server_url", "mcp_servers.docs": "tools[1]", "mcp_servers.docs.require_approval": "tools[1].require_approval", "mcp_servers.other.url": "mcp_servers.other.url",

@@ -270,7 +270,7 @@ func conversationItem(it *event.Item) stdjson.RawMessage {
 
 func noItem(param, id string) error {
 	if len(id) > 80 || !plainID.MatchString(id) {
-		id = "this id"
+		return event.FailParam(event.ItemNotFound, param, "there is no item with this id")
 	}
 	return event.FailParam(event.ItemNotFound, param, "there is no item with the id "+id)
 }

@@ -69,11 +69,17 @@ func readTools(r *request, name string, raw []byte) error {
 			}
 			return event.FailParam(event.Unsupported, param, "the"+word+" tool cannot be given to this agent: it works with its own tools; leave it out")
 		}
-		var t toolBody
+		var t struct {
+			toolBody
+			Function stdjson.RawMessage `json:"function"` // of Chat Completions
+		}
 		if err := call.Unmarshal(param, raw, &t); err != nil {
 			return err
 		}
-		fn, err := readFunction(param, &t)
+		if t.Name == "" && len(t.Function) > 0 && t.Function[0] == '{' {
+			return event.FailParam(event.InvalidRequest, param+".function", param+".function is of another API: name, description and parameters stand beside type, not inside function")
+		}
+		fn, err := readFunction(param, &t.toolBody)
 		if err != nil {
 			return err
 		}

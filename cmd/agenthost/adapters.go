@@ -135,7 +135,7 @@ func runtimeConfig(a agent.Adapter, r *config.Runtime, local bool) actors.Runtim
 	out := actors.RuntimeConfig{
 		Adapter: a, Binary: r.Binary, Driver: actors.Driver(r.Driver), Home: actors.HomePrivate, Permissions: spec.Permissions(r.Permissions),
 		Strict: r.PermissionsStrict, Sandboxed: r.Sandboxed, LLM: llm, Passthrough: passed, ExtraArgs: r.ExtraArgs,
-		Proof: adapters.ProofOf(a.Name()),
+		Proof: adapters.ProofOf(a.Name()), Remedy: remedy(a.Name(), r.Binary),
 	}
 	// The person's own sign-in is used where only that person can ask, and where no
 	// key was given to be used instead.

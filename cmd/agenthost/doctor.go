@@ -56,6 +56,9 @@ func (v *doctorVerb) Run(c *console) error {
 	if err != nil {
 		return exit(exitFailed, err)
 	}
+	if w := plainKeys(runtimes); w != "" {
+		d.line("secrets", false, w)
+	}
 	usable := 0
 	for _, r := range host.Runtimes(context.Background()) {
 		if d.agent(r) {
@@ -102,7 +105,7 @@ func (d *doctor) agent(r actors.Runtime) bool {
 	}
 	if !r.Installed {
 		d.line(r.Name, false, fmt.Sprintf("%q is not in %s or PATH", r.Binary, d.cfg.ToolsDir))
-		d.fix(fix(r.Name, r.Binary))
+		d.fix(orTools(fix(r.Name, r.Binary), r.Binary))
 		return false
 	}
 	b := own(r.Name)
@@ -132,7 +135,7 @@ func (d *doctor) agent(r actors.Runtime) bool {
 		facts = append(facts, "default")
 	}
 	d.more(facts...)
-	d.provider(r, b, credential)
+	d.provider(r, credential)
 	if r.Permissions == spec.FullAccess && os.Geteuid() == 0 && !d.cfg.Agents.Runtimes[r.Name].Sandboxed {
 		d.more("full_access as root is refused")
 		d.fix("set agents." + r.Name + ".sandboxed: true if this machine is itself the sandbox, or use workspace_write")
@@ -141,7 +144,7 @@ func (d *doctor) agent(r actors.Runtime) bool {
 }
 
 // provider says with whose credential the CLI works.
-func (d *doctor) provider(r actors.Runtime, b *builtInAdapter, credential string) {
+func (d *doctor) provider(r actors.Runtime, credential string) {
 	home := "home private, below " + filepath.Join(d.cfg.StateDir, "homes")
 	if r.Home == actors.HomeInherit {
 		home = "home your own"
@@ -150,14 +153,25 @@ func (d *doctor) provider(r actors.Runtime, b *builtInAdapter, credential string
 		d.more(home, credential)
 		return
 	}
-	d.more(home, "no provider key and no sign-in found: usable only if the CLI has one of its own")
-	line := "export " + keyVariable(d.cfg, r.Name) + "=..."
-	if b != nil && r.Home == actors.HomeInherit {
+	d.more(home, noCredential)
+	d.fix(signInLine(d.cfg, r))
+}
+
+// noCredential says that a CLI has nothing to ask a model with, as far as can be
+// seen from outside.
+const noCredential = "no provider key and no sign-in found: usable only if the CLI has one of its own"
+
+// signInLine is what gives a CLI a credential.
+func signInLine(cfg *config.Config, r actors.Runtime) string {
+	line := "export " + keyVariable(cfg, r.Name) + "=..."
+	switch b := own(r.Name); {
+	case b == nil:
+	case r.Home == actors.HomeInherit:
 		line += "; or " + b.signIn
-	} else if b != nil {
+	default:
 		line += "; or set agents." + r.Name + ".home: inherit and " + b.signIn
 	}
-	d.fix(line)
+	return line
 }
 
 // credentialOf says what the CLI works with as far as can be seen from outside, ""
@@ -221,6 +235,28 @@ func fix(name, binary string) string {
 		return or(strings.Join(b.install, " "), b.byHand)
 	}
 	return fmt.Sprintf("install %s, or write its absolute path as the first element of agents.%s.command", binary, name)
+}
+
+// remedy is fix for a caller, who does not see this machine.
+func remedy(name, binary string) string {
+	switch b := own(name); {
+	case b == nil:
+		return fix(name, binary)
+	case b.install == nil:
+		return fmt.Sprintf("%s, or set agents.%s.binary", b.byHand, name)
+	}
+	return fmt.Sprintf("install it with: %s; or set agents.%s.binary", fix(name, binary), name)
+}
+
+// madeTools is where `make run` and `make test` install the CLIs.
+const madeTools = "build/tools/bin"
+
+// orTools adds to a fix that the program lies where the Makefile puts it.
+func orTools(fix, binary string) string {
+	if _, err := os.Stat(filepath.Join(madeTools, binary)); err != nil || filepath.Base(binary) != binary {
+		return fix
+	}
+	return fmt.Sprintf("it is in %s: add --tools-dir %s; or %s", madeTools, madeTools, fix)
 }
 
 // stateDir says whether sessions can be kept.

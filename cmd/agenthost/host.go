@@ -75,12 +75,11 @@ func options(cfg *config.Config, log *slog.Logger, stateDir string, runtimes []a
 
 // openHost makes the Host of a server. The store locks the state directory, so a
 // second server on it is refused.
-func openHost(cfg *config.Config, log *slog.Logger, local bool, guarded ...actors.Option) (*actors.Host, error) {
-	runtimes, err := mount(cfg, local)
-	if err != nil {
-		return nil, err
-	}
-	var s store.Store
+func openHost(cfg *config.Config, log *slog.Logger, runtimes []actors.RuntimeConfig, guarded ...actors.Option) (*actors.Host, error) {
+	var (
+		s   store.Store
+		err error
+	)
 	if cfg.Ephemeral {
 		s, err = openEphemeral(cfg.StateDir)
 	} else {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -44,9 +45,13 @@ func (v *serveVerb) Run(c *console) error {
 		return exit(exitFailed, fmt.Errorf("listen on %s: %w; another program may use the port: choose one with --port, 0 for a free one", cfg.Listen, err))
 	}
 	defer func() { _ = ln.Close() }()
+	runtimes, err := mount(cfg, local(cfg))
+	if err != nil {
+		return exit(exitFailed, err)
+	}
 	guards, guarded := guard(log, true)
 	defer guards.end()
-	host, err := openHost(cfg, log, local(cfg), guarded...)
+	host, err := openHost(cfg, log, runtimes, guarded...)
 	if err != nil {
 		return exit(exitFailed, err)
 	}
@@ -59,6 +64,9 @@ func (v *serveVerb) Run(c *console) error {
 	srv, err := server.New(serverConfig(cfg, log, host))
 	if err != nil {
 		return exit(exitFailed, errors.Join(err, host.Stop(context.Background())))
+	}
+	if w := plainKeys(runtimes); w != "" {
+		log.Warn("secrets", "text", w)
 	}
 	announce(log, cfg, host, ln)
 
@@ -178,6 +186,28 @@ func serverConfig(cfg *config.Config, log *slog.Logger, host *actors.Host) serve
 	return out
 }
 
+// unsigned warns when none of the installed CLIs has a credential that can be seen.
+func unsigned(log *slog.Logger, cfg *config.Config, list []actors.Runtime) {
+	var without []actors.Runtime
+	for _, r := range list {
+		switch {
+		case !r.Installed:
+		case credentialOf(cfg, r) != "":
+			return
+		default:
+			without = append(without, r)
+		}
+	}
+	if len(without) == 0 {
+		return
+	}
+	lines := make([]string, len(without))
+	for i, r := range without {
+		lines[i] = r.Name + ": " + signInLine(cfg, r)
+	}
+	log.Warn(noCredential, "fix", strings.Join(lines, " | "))
+}
+
 // announce logs what a person wants to see at a start.
 func announce(log *slog.Logger, cfg *config.Config, host *actors.Host, ln net.Listener) {
 	for _, r := range host.Runtimes(context.Background()) {
@@ -186,9 +216,10 @@ func announce(log *slog.Logger, cfg *config.Config, host *actors.Host, ln net.Li
 			log.Info("agent", "adapter", r.Name, "path", r.Path, "version", r.Version, "driver", r.Driver, "home", string(r.Home), "permissions", string(r.Permissions), "default", r.Default)
 		case r.Capabilities.Experimental: // nobody expects it
 		default:
-			log.Warn("agent is not installed", "adapter", r.Name, "binary", r.Binary, "fix", fix(r.Name, r.Binary))
+			log.Warn("agent is not installed", "adapter", r.Name, "binary", r.Binary, "fix", orTools(fix(r.Name, r.Binary), r.Binary))
 		}
 	}
+	unsigned(log, cfg, host.Runtimes(context.Background()))
 	for _, g := range host.Guarantees() {
 		log.Debug("guarantee", "text", g)
 	}

@@ -6,4 +6,7 @@
 // agenthost on a free port with a state directory of its own below the build
 // folder, which it removes. The agent is the pinned Codex CLI; where it cannot be
 // installed a stand-in plays it, and the output says so.
+//
+// With --serve it asks nothing: it leaves the server up until it is interrupted, for
+// whoever wants to try the API without a key.
 package main

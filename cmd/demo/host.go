@@ -16,15 +16,17 @@ import (
 
 // host is the running server.
 type host struct {
-	cmd *exec.Cmd
-	url string
-	log *os.File
+	cmd   *exec.Cmd
+	url   string
+	log   *os.File
+	ended chan struct{} // closed when it has ended, with err
+	err   error
 }
 
 const startLimit = 30 * time.Second
 
 // startHost runs the server on a free port and waits until it says which.
-func startHost(ctx context.Context, server, codex, modelURL, dir string) (*host, error) {
+func startHost(ctx context.Context, o *options, codex, modelURL, dir string) (*host, error) {
 	if err := ctx.Err(); err != nil { // nothing to end yet
 		return nil, err
 	}
@@ -32,8 +34,13 @@ func startHost(ctx context.Context, server, codex, modelURL, dir string) (*host,
 	if err != nil {
 		return nil, fmt.Errorf("make the server's log: %w", err)
 	}
-	cmd := exec.Command(server, "serve", "--listen", "127.0.0.1:0", "--state-dir", filepath.Join(dir, "state"), "--tools-dir", dir,
-		"--agents.codex.binary", codex, "--agents.default", "codex", "--log.format", "json")
+	tools := dir
+	if o.serve {
+		tools = filepath.Join(o.tools, "bin") // the other CLIs may be there too
+	}
+	args := []string{"serve", "--listen", o.listen, "--state-dir", filepath.Join(dir, "state"), "--tools-dir", tools,
+		"--agents.codex.binary", codex, "--agents.default", "codex", "--log.format", "json"}
+	cmd := exec.Command(o.server, append(args, o.more...)...)
 	cmd.Dir = "."
 	cmd.Stderr = log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for the demo, which stops the server in order
@@ -46,7 +53,8 @@ func startHost(ctx context.Context, server, codex, modelURL, dir string) (*host,
 	if err := cmd.Start(); err != nil {
 		return nil, errors.Join(fmt.Errorf("start the server: %w", err), log.Close())
 	}
-	h := &host{cmd: cmd, log: log}
+	h := &host{cmd: cmd, log: log, ended: make(chan struct{})}
+	go func() { h.err = cmd.Wait(); close(h.ended) }() // ends with the server, which stop ends
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -57,6 +65,8 @@ func startHost(ctx context.Context, server, codex, modelURL, dir string) (*host,
 		}
 		select {
 		case <-tick.C:
+		case <-h.ended:
+			return nil, errors.Join(errors.New("the server ended before it listened"), h.stop())
 		case <-ctx.Done():
 			text, _ := os.ReadFile(log.Name())
 			return nil, errors.Join(fmt.Errorf("the server did not start: %s", text), h.stop())
@@ -94,7 +104,8 @@ func (h *host) stop() error {
 	if err := h.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("stop the server: %w", err)
 	}
-	if err := h.cmd.Wait(); err != nil {
+	if <-h.ended; h.err != nil {
+		err := h.err
 		text, _ := os.ReadFile(h.log.Name())
 		return fmt.Errorf("the server ended with %w: %s", err, text)
 	}

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/agenthost/agenthost/fakes/mind"
 	"github.com/agenthost/agenthost/fakes/provider"
 )
 
@@ -23,6 +24,9 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 type options struct {
 	server, fake, install, tools string
 	standin                      bool
+	serve                        bool
+	listen                       string
+	more                         []string // arguments of the server
 }
 
 func run(args []string, out, errs io.Writer) int {
@@ -34,10 +38,19 @@ func run(args []string, out, errs io.Writer) int {
 	fs.StringVar(&o.install, "install", "fakes/tools/install.sh", "script that installs the pinned CLIs")
 	fs.StringVar(&o.tools, "tools", "build/tools", "where it installs them")
 	fs.BoolVar(&o.standin, "stand-in", false, "use the stand-in without trying to install Codex")
+	fs.BoolVar(&o.serve, "serve", false, "leave the server up until Ctrl-C; what stands behind -- are arguments of \"agenthost serve\"")
+	fs.StringVar(&o.listen, "listen", "", "address of the server (default a free port, with --serve 127.0.0.1:9000)")
 	if err := fs.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return 0
 	} else if err != nil {
 		return 2
+	}
+	o.more = fs.Args()
+	if o.listen == "" {
+		o.listen = "127.0.0.1:0"
+		if o.serve {
+			o.listen = "127.0.0.1:9000"
+		}
 	}
 	signals, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer cancel()
@@ -105,7 +118,7 @@ func show(ctx context.Context, o *options, out io.Writer) (err error) {
 		return err
 	}
 	say("The agent is %s.", why)
-	say("The model behind it is scripted: its words are written in this repository, so no key and no network is needed.")
+	say("The model behind it is scripted: its words are written in this repository, so no key is needed, and no network once the CLI is installed.")
 
 	model := provider.New(provider.Script{})
 	modelURL, err := model.Start()
@@ -114,12 +127,15 @@ func show(ctx context.Context, o *options, out io.Writer) (err error) {
 	}
 	defer func() { err = errors.Join(err, model.Close()) }()
 
-	h, err := startHost(ctx, o.server, codex, modelURL, dir)
+	h, err := startHost(ctx, o, codex, modelURL, dir)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, h.stop()) }()
 	say("The host listens on %s.\n", h.url)
+	if o.serve {
+		return wait(ctx, h, say)
+	}
 
 	c := &client{base: h.url, out: out}
 	say("Turn 1, asked on the Responses wire: POST /v1/responses with stream: true")
@@ -137,6 +153,22 @@ func show(ctx context.Context, o *options, out io.Writer) (err error) {
 	}
 	say("\nBoth turns are one session of the agent: the second answer recalls the first.")
 	return nil
+}
+
+// wait leaves the server to whoever asks it, until a signal.
+func wait(ctx context.Context, h *host, say func(format string, args ...any)) error {
+	say("Ask it for example:\n\n  curl -N %s/v1/responses -H 'Content-Type: application/json' -d '{\"model\": \"codex\", \"stream\": true, \"input\": \"[[shell: ls -la]] What is here?\"}'\n", h.url)
+	say("The model says back what it hears and recalls what it is asked to remember. In a prompt it understands:\n")
+	for line := range strings.Lines(mind.Help()) {
+		say("  %s", strings.TrimRight(line, "\n"))
+	}
+	say("\nCtrl-C ends it; its sessions go with it.")
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-h.ended:
+		return errors.New("the server ended by itself")
+	}
 }
 
 // agent finds or installs the CLI; why names it for a person.

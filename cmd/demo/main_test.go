@@ -49,8 +49,14 @@ func endless(t *testing.T) string {
 // started is the demo as a process whose server only says that it listens.
 func started(t *testing.T, dir string) (*exec.Cmd, *os.File, *strings.Builder) {
 	t.Helper()
+	return startedTill(t, dir, "response.in_progress")
+}
+
+// startedTill waits until the demo has printed a line with the text.
+func startedTill(t *testing.T, dir, text string, more ...string) (*exec.Cmd, *os.File, *strings.Builder) {
+	t.Helper()
 	server := filepath.Join(dir, "server")
-	script := fmt.Sprintf("#!/bin/sh\necho $$ > %s/pid\necho '{\"msg\":\"listening\",\"url\":\"%s\"}' >&2\ntrap 'kill $!; exit 0' TERM\nsleep 300 & wait\n", dir, endless(t))
+	script := fmt.Sprintf("#!/bin/sh\necho \"$@\" > %[1]s/args\necho $$ > %[1]s/pid\necho '{\"msg\":\"listening\",\"url\":\"%[2]s\"}' >&2\ntrap 'kill $!; exit 0' TERM\nsleep 300 & wait\n", dir, endless(t))
 	if err := os.WriteFile(server, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -60,6 +66,7 @@ func started(t *testing.T, dir string) (*exec.Cmd, *os.File, *strings.Builder) {
 	}
 	said := &strings.Builder{}
 	cmd := exec.Command(os.Args[0], "-stand-in", "-server", server, "-fake", server, "-tools", filepath.Join(dir, "build", "tools"))
+	cmd.Args = append(cmd.Args, more...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), asDemo+"=1"), w, said
 	if err := errors.Join(cmd.Start(), w.Close()); err != nil {
 		t.Fatal(err)
@@ -67,11 +74,11 @@ func started(t *testing.T, dir string) (*exec.Cmd, *os.File, *strings.Builder) {
 	force := time.AfterFunc(30*time.Second, func() { _ = cmd.Process.Kill() })
 	t.Cleanup(func() { force.Stop(); _ = r.Close() })
 	for lines := bufio.NewScanner(r); lines.Scan(); {
-		if strings.Contains(lines.Text(), "response.in_progress") {
+		if strings.Contains(lines.Text(), text) {
 			return cmd, r, said
 		}
 	}
-	t.Fatalf("no event was shown: %v %s", cmd.Wait(), said)
+	t.Fatalf("not shown: %v %s", cmd.Wait(), said)
 	return nil, nil, nil
 }
 
@@ -92,6 +99,27 @@ func cleaned(t *testing.T, dir string) {
 	}
 	if left, err := filepath.Glob(filepath.Join(dir, "build", "demo-*")); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v %v", left, err)
+	}
+}
+
+// Left up, the demo says where the server is and what the model understands, and ends
+// well on a signal.
+func TestServeStaysUpUntilASignal(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	cmd, out, said := startedTill(t, dir, "Ctrl-C ends it", "-serve", "-listen", "127.0.0.1:0", "--", "--log.level", "debug")
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	for lines := bufio.NewScanner(out); lines.Scan(); { // read on until it has ended
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("ended with %v: %s", err, said)
+	}
+	cleaned(t, dir)
+	args, err := os.ReadFile(filepath.Join(dir, "args"))
+	if err != nil || !strings.HasSuffix(string(args), " --log.level debug\n") || !strings.Contains(string(args), "--tools-dir "+filepath.Join(dir, "build", "tools", "bin")) {
+		t.Errorf("the server got %q, %v", args, err)
 	}
 }
 

@@ -45,3 +45,13 @@ func TestMessageToAWaitingTurnIsRefused(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// An id that cannot be shown is not shown as one.
+func TestAMissingItemIsToldInWords(t *testing.T) {
+	t.Parallel()
+	for id, want := range map[string]string{"": "there is no item with this id", "\n": "there is no item with this id", "item_1": "there is no item with the id item_1"} {
+		if err := noItem("item_id", id); !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%q: %v", id, err)
+		}
+	}
+}

@@ -61,8 +61,11 @@ func readOutput(param string, in *itemBody) (*saidAnswer, error) {
 // readApproval reads an mcp_approval_response.
 func readApproval(param string, in *itemBody) (*saidAnswer, error) {
 	a := &saidAnswer{param: param + ".approval_request_id", id: in.ApprovalID}
-	if in.ApprovalID == "" || in.Approve == nil {
-		return nil, event.FailParam(event.InvalidRequest, a.param, "an mcp_approval_response needs approval_request_id and approve")
+	switch {
+	case in.ApprovalID == "":
+		return nil, event.FailParam(event.InvalidRequest, a.param, "an mcp_approval_response needs the approval_request_id of the request it answers")
+	case in.Approve == nil:
+		return nil, event.FailParam(event.InvalidRequest, param+".approve", "an mcp_approval_response needs approve, true or false")
 	}
 	a.Item, _ = event.Parse(in.ApprovalID, event.PrefixItem)
 	a.Permission, a.Approve, a.Reason = true, *in.Approve, value(in.Reason)
@@ -80,7 +83,7 @@ func (w *Wire) answer(c *call.Call, r *request) (*call.Posted, bool, error) {
 		if r.input.tells() {
 			return nil, false, nil
 		}
-		return nil, true, event.FailParam(event.CallUnknown, first.param, "no response with the call "+clipped(first.id)+" waits for its output")
+		return nil, true, first.unknown()
 	}
 	if err != nil {
 		return nil, true, err
@@ -126,6 +129,14 @@ func (w *Wire) answer(c *call.Call, r *request) (*call.Posted, bool, error) {
 	}
 	r.previous, r.conversation = "", ""
 	return nil, false, nil
+}
+
+func (a *saidAnswer) unknown() error {
+	what := "no response with the call " + clipped(a.id) + " waits for its output"
+	if a.Permission {
+		what = "no response with the approval request " + clipped(a.id) + " waits for its answer"
+	}
+	return event.FailParam(event.CallUnknown, a.param, what)
 }
 
 // waitsFor reports whether the item is open and its turn waits.

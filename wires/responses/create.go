@@ -2,6 +2,7 @@ package responses
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/agenthost/agenthost/actors/event"
@@ -270,12 +271,26 @@ func pinned(c *call.Call) string {
 	return c.Header(headerAdapter)
 }
 
+// takers names the adapters that take pictures.
+func (w *Wire) takers() string {
+	var names []string
+	for _, a := range w.opts.Adapters {
+		if a.Images {
+			names = append(names, a.Name)
+		}
+	}
+	if names == nil {
+		return "none here does"
+	}
+	return strings.Join(names, ", ")
+}
+
 // prepare judges the input by what the agent can do, loads what it names, and sets
 // what the turn changes for itself.
 func (w *Wire) prepare(c *call.Call, r *request, in *spec.NewInput, agent *spec.Agent, model *string) error {
 	if at := r.input.picture(); at != "" {
 		if a, ok := w.adapter(agent.Adapter); !ok || !a.Images {
-			return event.FailParam(event.Unsupported, at, agent.Adapter+" does not take pictures")
+			return event.FailParam(event.Unsupported, at, agent.Adapter+" does not take pictures; send text only, or use an agent that takes them: "+w.takers())
 		}
 	}
 	err := r.input.refer(func(id event.ID) (*event.Item, error) {

@@ -157,7 +157,7 @@ func notFound(param, id string) error {
 		what, code = "conversation", event.SessionNotFound
 	}
 	if len(id) > 80 || !plainID.MatchString(id) {
-		id = "this id"
+		return event.FailParam(code, param, "there is no "+what+" with this id")
 	}
 	return event.FailParam(code, param, "there is no "+what+" with the id "+id)
 }

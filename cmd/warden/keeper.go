@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -169,7 +170,7 @@ func (k *Keeper) start() (*running, error) {
 		return nil, errors.Join(fmt.Errorf("start the warden: %w", err), out.Close())
 	}
 	cmd := exec.Command(path)
-	cmd.Args = []string{os.Args[0], Verb, k.silence.String()}
+	cmd.Args = []string{os.Args[0], Verb, k.silence.String(), strconv.Itoa(os.Getpid())}
 	cmd.Env = []string{"GOMAXPROCS=1"}
 	cmd.Stdin, cmd.Stderr = in, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

@@ -367,6 +367,24 @@ func TestWardenThatDoesNotReadIsReplaced(t *testing.T) {
 	}
 }
 
+// A warden whose server was killed before it looked has another parent, such as init.
+// What that one has adopted is a stranger's.
+func TestStrangersOrphansAreLeftAlone(t *testing.T) {
+	t.Parallel()
+	for parent, want := range map[int]int{42: 1, 1: 0} {
+		asked := 0
+		w := &watch{guard: newGuard(time.Hour, now()), server: 42, parent: func() int { return parent }, adopted: func(of int) map[int]uint64 {
+			asked = of
+			return map[int]uint64{7: 8}
+		}}
+		w.hear(strings.TrimSpace(plantedLine(&process.Tree{Marker: "m", Pid: 9, Start: 1})))
+		w.look()
+		if len(w.orphans) != want || len(w.remains().Orphans) != want || (asked != 0) != (want > 0) {
+			t.Errorf("with parent %d: asked for those of %d, found %v", parent, asked, w.orphans)
+		}
+	}
+}
+
 func TestVerbIsNotForPeople(t *testing.T) {
 	t.Parallel()
 	cmd := exec.Command(os.Args[0], Verb)

@@ -22,20 +22,22 @@ import (
 // something cannot be killed.
 const endLimit = 5 * time.Second
 
-// Main is the warden's whole life; args are those behind the verb.
+// Main is the warden's whole life; args are those behind the verb: the silence and
+// the server's pid.
 func Main(args []string) int {
-	silence := Silence
-	if len(args) == 1 {
+	silence, server := Silence, 0
+	if len(args) == 2 {
 		if d, err := time.ParseDuration(args[0]); err == nil && d > 0 {
 			silence = d
 		}
+		server, _ = strconv.Atoi(args[1])
 	}
 	if st, err := os.Stdin.Stat(); err != nil || st.Mode()&os.ModeNamedPipe == 0 {
 		fmt.Fprintln(os.Stderr, "agenthost: the verb warden is for a server's own use")
 		return 2
 	}
 	settle()
-	w := &watch{guard: newGuard(silence, now()), server: os.Getppid()}
+	w := &watch{guard: newGuard(silence, now()), server: server, parent: os.Getppid, adopted: process.Adopted}
 	why := w.run()
 	if why == "" {
 		return 0
@@ -134,6 +136,8 @@ func now() time.Duration {
 type watch struct {
 	*guard
 	server  int
+	parent  func() int // of this process
+	adopted func(of int) map[int]uint64
 	orphans map[int]uint64
 	sampled time.Duration // when they were looked for
 	silent  bool          // the server is there and says nothing
@@ -179,14 +183,18 @@ func (w *watch) run() string {
 	}
 }
 
-// look notes which orphans the server has adopted, unless it did a moment ago.
+// look notes which orphans the server has adopted, unless it did a moment ago. Once
+// the server is gone another is our parent, and its children are none of our business.
 func (w *watch) look() {
 	if len(w.trees) == 0 {
 		w.orphans = nil
 		return
 	}
+	if w.parent() != w.server {
+		return
+	}
 	if at := now(); at-w.sampled >= look {
-		w.sampled, w.orphans = at, process.Adopted(w.server)
+		w.sampled, w.orphans = at, w.adopted(w.server)
 	}
 }
 

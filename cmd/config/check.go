@@ -310,14 +310,6 @@ func (l *loader) checkUnbuilt() {
 	}
 }
 
-// whoCannotAsk and useAnother are what is said of a wish to be asked that an adapter
-// cannot fulfil.
-func whoCannotAsk(adapter string) string {
-	return "is not what " + adapter + " can do: its CLI has no way to ask"
-}
-
-const useAnother = "use read_only, workspace_write or full_access; claude-code can ask"
-
 // cannotAsk says that a built-in adapter has no way to ask for permission.
 func cannotAsk(name string, r *Runtime) bool {
 	return name != "claude-code" && contains(BuiltIn, name) && (r == nil || r.Driver != "persistent")

@@ -272,7 +272,7 @@ func drain(t *testing.T, sub *actors.Subscription, after int64, until func(event
 			if ev.Seq <= after {
 				continue
 			}
-			if ev.Seq != after+1 {
+			if !store.Follows(&ev, after+1) {
 				t.Fatalf("event %d after %d", ev.Seq, after)
 			}
 			after = ev.Seq

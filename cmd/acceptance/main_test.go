@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/agenthost/agenthost/adapters/adaptertest"
@@ -30,6 +31,9 @@ func TestMain(m *testing.M) {
 			missing = append(missing, err.Error())
 		}
 		for _, fact := range missing {
+			if adapter, _, _ := strings.Cut(fact, ":"); briefly[adapter] != nil && !certifies() {
+				continue // its other tests are for make certify
+			}
 			fmt.Println("the capability matrix says what no test found:", fact)
 			code = 1
 		}

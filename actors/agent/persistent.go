@@ -65,6 +65,31 @@ type Protocol interface {
 	Ping(*Talk)
 }
 
+// Steerer is implemented by a Protocol whose CLI takes further messages into a turn
+// that runs.
+type Steerer interface {
+	// Steer adds a message to a running turn. What became of it is told by Said.Steered,
+	// later or in this call; a turn that is over without a word took none of it.
+	Steer(turn event.ID, s *Steering, out *Talk)
+}
+
+// Steering is a message for a running turn.
+type Steering struct {
+	// Input is the accepted input's id, by which it is told what became of it.
+	Input event.ID
+	// Request is as the turn's, with the message as its prompt.
+	Request *Request
+}
+
+// Steered says what became of a Steering.
+type Steered struct {
+	Input event.ID
+	// Taken says that the CLI has the message and will show it to the model in this
+	// turn. Otherwise Why says why not.
+	Taken bool
+	Why   string
+}
+
 // Talk is what follows from some calls of a Protocol.
 type Talk struct {
 	// Write is what is to be written to the runner: whole lines.
@@ -93,6 +118,8 @@ type Said struct {
 	// "NAME=value", in their environment; "" when nothing tells them from others.
 	Tools bool
 	Mark  string
+	// Steered are the messages for the running turn of which the CLI has told.
+	Steered []Steered
 	// Over says that the CLI is done with the turn; nothing more is said in it.
 	Over bool
 }

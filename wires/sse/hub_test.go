@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -114,6 +115,8 @@ func (c countingConn) Write(b []byte) (int, error) {
 	c.writes.Add(1)
 	return c.Conn.Write(b)
 }
+
+func (c countingConn) CloseWrite() error { return c.Conn.(*net.TCPConn).CloseWrite() }
 
 // serve answers every request by handler on a real socket.
 func serve(t *testing.T, hub *sse.Hub, handler func(*fasthttp.RequestCtx)) (addr string, writes *atomic.Int64) {
@@ -335,6 +338,25 @@ func TestWhatAClientSendsLaterDoesNotCostItTheEnd(t *testing.T) {
 	src.change(func() { src.pending, src.done = [][]byte{[]byte("event: end\n\n")}, true })
 	if rest, err := io.ReadAll(r); err != nil || string(rest) != "5\r\n: ok\n\r\nc\r\nevent: end\n\n\r\n0\r\n\r\n" {
 		t.Errorf("rest %q, %v", rest, err)
+	}
+}
+
+func TestWhatAClientSendsAfterTheEndDoesNotResetIt(t *testing.T) {
+	t.Parallel()
+	hub := sse.NewHub(sse.Options{})
+	src := newSource("event: end\n\n")
+	src.done = true
+	addr, _ := serve(t, hub, stream(hub, src))
+	c := dial(t, addr, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+	src.waitClosed(t)
+	for range 50 { // one of them finds a connection that was closed at once
+		if _, err := io.WriteString(c, "x"); err != nil {
+			t.Fatal(err)
+		}
+		runtime.Gosched()
+	}
+	if all, err := io.ReadAll(c); err != nil || !bytes.HasSuffix(all, []byte("event: end\n\n\r\n0\r\n\r\n")) {
+		t.Errorf("read %q, %v", all, err)
 	}
 }
 

@@ -19,6 +19,7 @@ type stream struct {
 	slot    int
 	born    time.Time
 	conn    net.Conn
+	parted  bool // CloseWrite was called; serve's alone
 	started bool
 	dropped bool // src is closed, nothing may run
 	cut     bool // close conn as soon as there is one
@@ -30,6 +31,7 @@ const (
 	sendBuffer = 256 << 10 // of the kernel, for one stream
 	piece      = 256 << 10 // written under one deadline, so a slow but living reader gets large frames
 	maxUnread  = 64 << 10  // what a client may send after its request
+	lingerTime = time.Second
 )
 
 var buffers = sync.Pool{New: func() any { b := make([]byte, 0, bufferSize); return &b }}
@@ -41,7 +43,7 @@ func (s *stream) serve(conn net.Conn) {
 		return
 	}
 	defer s.hub.end(s)
-	defer s.src.Close()
+	defer s.closeSource()
 	// A full send buffer is writable again only when a third of it is free: in one
 	// that the kernel lets grow to megabytes that takes a slow but living reader
 	// longer than a write may take.
@@ -51,6 +53,7 @@ func (s *stream) serve(conn net.Conn) {
 	gone := make(chan struct{})
 	go s.watch(conn, gone)
 	defer func() { // conn belongs to the server again when serve returns
+		s.linger(gone)
 		_ = s.conn.Close()
 		<-gone
 	}()
@@ -220,11 +223,27 @@ func (s *stream) lost(err error) bool {
 	return true
 }
 
-// farewell ends the connection in order: without it unread input of the client turns
-// the close into a reset that takes the last frames with it.
+// farewell says that nothing more comes.
 func (s *stream) farewell() {
-	if half, ok := s.conn.(interface{ CloseWrite() error }); ok {
-		_ = half.CloseWrite()
+	if half, ok := s.conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
+		s.parted = true
+	}
+}
+
+// linger lets the client close first, for a while: a close with unread input of the
+// client's, such as the body that openai-go gives a GET, sends a reset, which takes
+// the last frames with it. The source is not held meanwhile.
+func (s *stream) linger(gone <-chan struct{}) {
+	s.closeSource()
+	if s.parted && s.conn.SetReadDeadline(time.Now().Add(lingerTime)) == nil {
+		<-gone
+	}
+}
+
+func (s *stream) closeSource() {
+	if s.src != nil {
+		s.src.Close()
+		s.src = nil
 	}
 }
 

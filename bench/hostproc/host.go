@@ -53,6 +53,8 @@ type Options struct {
 	Wrap []string
 	// NotReady skips the wait for /readyz.
 	NotReady bool
+	// Bin are programs to use instead of building them.
+	Bin *Binaries
 	// StartTimeout bounds the wait for the server; 30 s.
 	StartTimeout time.Duration
 }
@@ -105,7 +107,7 @@ func Refused(tb TB, o Options) (code int, said string) {
 }
 
 func prepare(tb TB, o Options) (*Host, error) {
-	bin, err := Build()
+	bin, err := o.binaries()
 	if err != nil {
 		return nil, err
 	}
@@ -138,6 +140,13 @@ func prepare(tb TB, o Options) (*Host, error) {
 	}
 	tb.Cleanup(h.cleanup)
 	return h, nil
+}
+
+func (o *Options) binaries() (Binaries, error) {
+	if o.Bin != nil {
+		return *o.Bin, nil
+	}
+	return Build()
 }
 
 func configText(o Options) ([]byte, error) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/agenthost/agenthost/bench/measure"
 	"github.com/agenthost/agenthost/cmd/config"
 	"github.com/agenthost/agenthost/cmd/warden"
 )
@@ -24,6 +25,9 @@ const (
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == warden.Verb { // before anything else: it is to stay small
 		os.Exit(warden.Main(os.Args[2:]))
+	}
+	if len(os.Args) > 1 && os.Args[1] == measure.PartVerb {
+		os.Exit(benchPart(os.Args[2:]))
 	}
 	os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
@@ -43,6 +47,7 @@ type verbs struct {
 	Healthcheck healthVerb      `cmd:"" help:"Ask a running server whether it is alive: exit code 0 or 1."`
 	Adapter     adapterVerbs    `cmd:"" help:"Write an adapter of your own."`
 	Store       storeVerbs      `cmd:"" help:"Look at stored sessions, check, repair and compact the store, and move sessions between stores."`
+	Bench       benchVerbs      `cmd:"" help:"Measure this program beside bare processes and a plain host, and compare results."`
 	Version     versionVerb     `cmd:"" help:"Print version, commit and platform."`
 	Help        helpVerb        `cmd:"" help:"Explain a verb, as its --help does: help serve."`
 

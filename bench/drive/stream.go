@@ -1,0 +1,91 @@
+package drive
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+)
+
+// ending says how a turn ended by an event's name; "" when it did not.
+type ending func(event, data []byte) string
+
+// follow reads server-sent events until ended says so or the stream ends.
+func follow(body io.Reader, s *Sight, ended ending) error {
+	in := &clocked{Reader: body}
+	r := bufio.NewReaderSize(in, 256<<10)
+	var event []byte
+	for {
+		line, err := readLine(r)
+		s.Bytes += int64(len(line))
+		switch {
+		case bytes.HasPrefix(line, []byte("event: ")):
+			event = append(event[:0], bytes.TrimSpace(line[7:])...)
+			s.Frames++
+		case bytes.HasPrefix(line, []byte("data: ")):
+			s.see(in.at, line[6:])
+			if end := ended(event, line[6:]); end != "" {
+				s.Ended = end
+				return nil
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("the stream ended after %d events: %w", s.Events, err)
+		}
+	}
+}
+
+// clocked knows when it was read last: what a line waits in a buffer is no delay of
+// the host.
+type clocked struct {
+	io.Reader
+	at time.Time
+}
+
+func (c *clocked) Read(b []byte) (int, error) {
+	n, err := c.Reader.Read(b)
+	c.at = time.Now()
+	return n, err
+}
+
+// readLine is a line of any length, valid until the next call.
+func readLine(r *bufio.Reader) ([]byte, error) {
+	line, err := r.ReadSlice('\n')
+	if err != bufio.ErrBufferFull {
+		return line, err
+	}
+	long := bytes.Clone(line)
+	for err == bufio.ErrBufferFull {
+		line, err = r.ReadSlice('\n')
+		long = append(long, line...)
+	}
+	return long, err
+}
+
+// open asks for a stream and returns it when its headers are there.
+func open(c *http.Client, req *http.Request) (*http.Response, error) {
+	resp, err := c.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil, refused(resp)
+	}
+	return resp, nil
+}
+
+// Refused is an answer that is no success.
+type Refused struct {
+	Status int
+	Body   string
+}
+
+func (r *Refused) Error() string { return fmt.Sprintf("answered %d: %s", r.Status, r.Body) }
+
+func refused(resp *http.Response) error {
+	defer func() { _ = resp.Body.Close() }()
+	b, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10))
+	return &Refused{resp.StatusCode, string(bytes.TrimSpace(b))}
+}

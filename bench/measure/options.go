@@ -1,0 +1,49 @@
+package measure
+
+import (
+	"io"
+
+	"github.com/agenthost/agenthost/bench/report"
+)
+
+// Options say what is run.
+type Options struct {
+	// Self is this program, which is also the product's server, the plain host and
+	// the copying floor; Fake is the stand-in CLI.
+	Self, Fake string
+	// Full measures everything; otherwise it is what fits a minute.
+	Full bool
+	// Run names scenarios and Subjects subjects; none is all.
+	Run, Subjects []string
+	// Reps is the count of repetitions; 0 is the profile's.
+	Reps int
+	// Out is told what is being done.
+	Out io.Writer
+	// Version and Commit go into the result.
+	Version, Commit string
+	// ServerEnv is added to the environment of the product's server.
+	ServerEnv []string
+}
+
+// scenario is one kind of work.
+type scenario struct {
+	name string
+	// cases in the two profiles; a scenario without quick ones is skipped there.
+	quick, full []string
+	subjects    []string
+	// config is laid over the product's configuration.
+	config map[string]any
+	// env is added to the environments of all subjects.
+	env []string
+	// dialect is which CLI the subjects run; codex.
+	dialect string
+	// reps bounds the repetitions, 0 does not.
+	reps int
+	// fresh starts the subjects anew for each repetition and case.
+	fresh bool
+	run   func(*lab, *subject, string) (report.Figures, error)
+}
+
+func scenarios() []scenario {
+	return []scenario{syncs(), turns(), rates(), messages(), fans(), latencies(), sessions(), streams(), overloads(), cancels(), openings(), lights(), histories(), restarts(), churns()}
+}

@@ -1,0 +1,167 @@
+package measure
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/agenthost/agenthost/bench/drive"
+	"github.com/agenthost/agenthost/bench/floor"
+	"github.com/agenthost/agenthost/bench/hostproc"
+	"github.com/agenthost/agenthost/bench/report"
+)
+
+// Names of subjects.
+const (
+	spawnName, copyName, plainName = "spawn", "copy", "plain"
+	responsesName, agentsName      = "responses", "agents"
+)
+
+var (
+	hosts  = []string{plainName, report.Control, responsesName, agentsName}
+	floors = []string{spawnName, copyName}
+	all    = append(append([]string{}, floors...), hosts...)
+)
+
+// PartVerb is the verb by which this program becomes a subject.
+const PartVerb = "bench-part"
+
+// subject is one that is measured.
+type subject struct {
+	name string
+	wire drive.Wire
+	// second is the same as another principal; nil without one.
+	second drive.Wire
+	pid    int // 0 for a bare spawn
+	log    string
+	host   *hostproc.Host
+}
+
+// tokens of the two principals.
+const (
+	oneToken = "bench-token-of-the-first-principal"
+	twoToken = "bench-token-of-the-other-principal"
+)
+
+// model selects the stand-in of a dialect.
+func (s scenario) model() string {
+	if s.dialect == "claude" {
+		return "claude-code"
+	}
+	return "codex"
+}
+
+func (s scenario) program() string {
+	if s.dialect == "claude" {
+		return "claude"
+	}
+	return "codex"
+}
+
+// start starts a subject for a scenario; it ends with what is being cleaned.
+func (l *lab) start(name string, s scenario) (*subject, error) {
+	dir := l.TempDir()
+	cli := filepath.Join(dir, s.program())
+	if err := os.Symlink(l.Fake, cli); err != nil {
+		return nil, err
+	}
+	home := filepath.Join(dir, "home")
+	for _, sub := range []string{"codex", "claude"} { // the CLIs do not make their homes
+		if err := os.MkdirAll(filepath.Join(home, sub), 0o755); err != nil {
+			return nil, err
+		}
+	}
+	sub := &subject{name: name, log: filepath.Join(dir, "runs")}
+	bare := floor.CLI{Path: cli, Args: arguments(s.program(), sub.log), Dir: home, Env: floor.Environ(home)}
+	switch name {
+	case "fsync":
+		return sub, nil
+	case spawnName:
+		sub.wire = drive.Spawn(bare)
+		return sub, nil
+	case copyName:
+		addr, pid, err := l.part(s, append([]string{"copy", "--cli", cli, "--home", home, "--"}, bare.Args...)...)
+		sub.wire, sub.pid = drive.Copy(addr), pid
+		return sub, err
+	case plainName, report.Control:
+		url, pid, err := l.part(s, "plain", "--cli", cli, "--dialect", s.program(), "--dir", home, "--slots", fmt.Sprint(s.slots()), "--log", sub.log)
+		sub.wire, sub.pid = drive.Plain(url), pid
+		return sub, err
+	default:
+		return sub, l.product(sub, s, cli)
+	}
+}
+
+// slots are how many turns run at once.
+func (s scenario) slots() int {
+	if n, ok := s.config["max_concurrent_turns"].(int); ok {
+		return n
+	}
+	return 64
+}
+
+func arguments(program, log string) []string {
+	if program == "claude" {
+		return []string{"--log", log, "-p", "--output-format", "stream-json", "--verbose", "--include-partial-messages"}
+	}
+	return []string{"--log", log, "exec", "--json", "--skip-git-repo-check", "-"}
+}
+
+// product starts the server.
+func (l *lab) product(sub *subject, s scenario, cli string) error {
+	limits := map[string]any{"max_concurrent_turns": s.slots(), "max_queue": 2000, "max_waiting_turns": 20000, "max_subscribers": 512, "min_free_disk": "1MiB"}
+	for k, v := range s.config {
+		limits[k] = v
+	}
+	o := hostproc.Options{
+		Bin: &hostproc.Binaries{Server: l.Self, Fake: l.Fake, Root: l.dir},
+		Config: map[string]any{
+			"limits": limits,
+			"auth": map[string]any{"tokens": []any{
+				map[string]any{"id": "one", "roles": []any{"dev"}, "token_env": "BENCH_TOKEN_ONE"},
+				map[string]any{"id": "two", "roles": []any{"dev"}, "token_env": "BENCH_TOKEN_TWO"},
+			}},
+		},
+		Adapters:    map[string]any{s.model(): map[string]any{"binary": cli, "home": "private", "driver": "exec", "passthrough_env": []any{"FAKE_LOG"}}},
+		Env:         append(append([]string{"BENCH_TOKEN_ONE=" + oneToken, "BENCH_TOKEN_TWO=" + twoToken, "FAKE_LOG=" + sub.log}, s.env...), l.ServerEnv...),
+		OutsideTemp: true,
+	}
+	sub.host = hostproc.Start(l, o)
+	sub.pid = sub.host.Pid
+	sub.wire, sub.second = drive.Agents(sub.host.URL, oneToken, s.model()), drive.Agents(sub.host.URL, twoToken, s.model())
+	if sub.name == responsesName {
+		sub.wire, sub.second = drive.Responses(sub.host.URL, oneToken, s.model()), drive.Responses(sub.host.URL, twoToken, s.model())
+	}
+	return nil
+}
+
+// part runs this program as another and returns the address that it tells.
+func (l *lab) part(s scenario, args ...string) (address string, pid int, err error) {
+	cmd := exec.Command(l.Self, append([]string{PartVerb}, args...)...)
+	cmd.Env = append(os.Environ(), s.env...)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return "", 0, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return "", 0, err
+	}
+	if err := cmd.Start(); err != nil {
+		return "", 0, err
+	}
+	l.Cleanup(func() {
+		_ = in.Close()
+		_ = cmd.Wait()
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	address, ok := strings.CutPrefix(strings.TrimSpace(line), "listening ")
+	if err != nil || !ok {
+		return "", 0, fmt.Errorf("%s says %q: %v", args[0], line, err)
+	}
+	return address, cmd.Process.Pid, nil
+}

@@ -1,0 +1,125 @@
+package measure
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/agenthost/agenthost/bench/drive"
+	"github.com/agenthost/agenthost/bench/report"
+)
+
+// turns are short turns of ten messages by several workers, each in its session, or in
+// a new one for every turn.
+func turns() scenario {
+	return scenario{name: "turn", subjects: all,
+		quick: []string{"c=1", "c=16"},
+		full:  []string{"c=1", "c=4", "c=16", "c=64", "c=1 new sessions", "c=16 new sessions"},
+		run: func(l *lab, s *subject, kase string) (report.Figures, error) {
+			c, err := strconv.Atoi(strings.TrimPrefix(strings.Fields(kase)[0], "c="))
+			if err != nil {
+				return nil, err
+			}
+			n := 300
+			if l.Full && c > 1 {
+				n = 1000
+			}
+			return l.turns(s, c, n, strings.HasSuffix(kase, "new sessions"))
+		}}
+}
+
+const tenMessages = "[[events: 10 200 0 1]]"
+
+// turns runs n turns by c workers.
+func (l *lab) turns(s *subject, c, n int, fresh bool) (report.Figures, error) {
+	total, first, lost := make([]time.Duration, n), make([]time.Duration, n), 0
+	var mu sync.Mutex
+	if err := l.turn(s, nil, nil); err != nil { // what is only done once is not measured
+		return nil, err
+	}
+	server, client, began := cpu(s.pid), ownCPU(), time.Now()
+	err := parallel(l.ctx, c, n, func(ctx context.Context, worker *drive.Session, i int) error {
+		start := time.Now()
+		if *worker == nil || fresh {
+			ses, err := s.wire.Session(ctx)
+			if err != nil {
+				return err
+			}
+			*worker = ses
+			if !fresh {
+				start = time.Now()
+			}
+		}
+		var sight drive.Sight
+		if err := (*worker).Turn(ctx, tenMessages, &sight); err != nil {
+			return err
+		}
+		total[i], first[i] = time.Since(start), sight.First.Sub(start)
+		mu.Lock()
+		lost += sight.Lost + 10 - sight.Events - sight.Lost
+		mu.Unlock()
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	took := time.Since(began)
+	f := report.Figures{
+		"p50_ms": ms(drive.Quantile(total, .5)), "p99_ms": ms(drive.Quantile(total, .99)), "first_ms": ms(drive.Quantile(first, .5)),
+		"turns_per_s": float64(n) / took.Seconds(), "client_cpu_s": (ownCPU() - client).Seconds() * 1000 / float64(n), "lost": float64(lost),
+	}
+	if s.pid != 0 {
+		f["server_cpu_s"] = (cpu(s.pid) - server).Seconds() * 1000 / float64(n)
+	}
+	return f, nil
+}
+
+// turn runs one of ten messages, in a new session if ses is nil.
+func (l *lab) turn(s *subject, ses drive.Session, sight *drive.Sight) (err error) {
+	if ses == nil {
+		if ses, err = s.wire.Session(l.ctx); err != nil {
+			return err
+		}
+	}
+	if sight == nil {
+		sight = &drive.Sight{}
+	}
+	if err := ses.Turn(l.ctx, tenMessages, sight); err != nil {
+		return err
+	}
+	if sight.Events != 10 || sight.Lost != 0 {
+		return fmt.Errorf("%d of 10 messages came, %d were left out", sight.Events, sight.Lost)
+	}
+	return nil
+}
+
+// parallel does n things by c workers, each with a session of its own that it may
+// make; the first error ends it.
+func parallel(ctx context.Context, c, n int, do func(ctx context.Context, worker *drive.Session, i int) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	next := make(chan int)
+	var wg sync.WaitGroup
+	for range c {
+		wg.Go(func() {
+			var ses drive.Session
+			for i := range next {
+				if err := do(ctx, &ses, i); err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	for i := 0; i < n && ctx.Err() == nil; i++ {
+		select {
+		case next <- i:
+		case <-ctx.Done():
+		}
+	}
+	close(next)
+	wg.Wait()
+	return context.Cause(ctx)
+}

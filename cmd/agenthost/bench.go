@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+
+	"github.com/agenthost/agenthost/bench/floor"
+	"github.com/agenthost/agenthost/bench/hostproc"
+	"github.com/agenthost/agenthost/bench/measure"
+	"github.com/agenthost/agenthost/bench/plain"
+	benchreport "github.com/agenthost/agenthost/bench/report"
+)
+
+type benchVerbs struct {
+	Run     benchVerb   `cmd:"" default:"withargs" help:"Measure this program beside bare processes and a plain host."`
+	Compare compareVerb `cmd:"" help:"Show two results side by side."`
+}
+
+type benchVerb struct {
+	Quick    bool     `help:"What fits in 90 seconds (the default)."`
+	Full     bool     `help:"Everything; 10 to 20 minutes."`
+	Only     []string `name:"run" placeholder:"NAME" help:"Only these scenarios."`
+	Subjects []string `placeholder:"NAME" help:"Only these subjects: spawn, copy, plain, plain-again, responses, agents."`
+	Reps     int      `help:"Repetitions of each case; 0 is 3, and 7 with --full."`
+	Fake     string   `placeholder:"FILE" help:"The stand-in CLI; default: fake beside this program, else built by go."`
+	Out      string   `placeholder:"DIR" help:"Also write bench.json, bench.svg and bench.html there."`
+	Silent   bool     `help:"Do not tell what is being measured."`
+}
+
+// Help says what --help adds.
+func (*benchVerb) Help() string {
+	return "Servers, floors and a plain host run as processes of their own, with a stand-in CLI; nothing outside this machine is used. " +
+		"Figures are compared only within one repetition, as ratios.\n\nExit codes: 0 all gates hold, 1 a gate fails, 2 something could not be measured."
+}
+
+// Run measures, judges and shows.
+func (v *benchVerb) Run(c *console) error {
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer cancel()
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	fake, err := v.fake(self)
+	if err != nil {
+		return exit(exitUsage, err)
+	}
+	o := measure.Options{Self: self, Fake: fake, Full: v.Full, Run: v.Only, Subjects: v.Subjects, Reps: v.Reps, Out: c.err, Version: version, Commit: commit}
+	if v.Silent {
+		o.Out = nil
+	}
+	r, err := measure.Run(ctx, o)
+	if r == nil {
+		return exit(exitUsage, err)
+	}
+	verdicts := benchreport.Judge(r, benchreport.Goals())
+	if terr := benchreport.Table(c.out, r, verdicts); terr != nil {
+		return terr
+	}
+	if werr := v.write(r, verdicts); werr != nil {
+		return werr
+	}
+	if err != nil {
+		return exit(exitUsage, fmt.Errorf("not everything was measured: %w", err))
+	}
+	if fails := benchreport.Fails(verdicts); len(fails) > 0 {
+		return exit(exitFailed, fmt.Errorf("%d gates fail, the first: %s, %s, %s", len(fails), fails[0].Name, fails[0].In, fails[0].Subject))
+	}
+	return nil
+}
+
+// fake is the stand-in: the one beside this program, or one that go builds.
+func (v *benchVerb) fake(self string) (string, error) {
+	if v.Fake != "" {
+		return filepath.Abs(v.Fake)
+	}
+	beside := filepath.Join(filepath.Dir(self), "fake")
+	if _, err := os.Stat(beside); err == nil {
+		return beside, nil
+	}
+	bin, err := hostproc.Build()
+	if err != nil {
+		return "", fmt.Errorf("no stand-in CLI: there is none beside this program, and none could be built (%w); name one with --fake", err)
+	}
+	return bin.Fake, nil
+}
+
+func (v *benchVerb) write(r *benchreport.Result, verdicts []benchreport.Verdict) error {
+	if v.Out == "" {
+		return nil
+	}
+	if err := os.MkdirAll(v.Out, 0o755); err != nil {
+		return err
+	}
+	for name, write := range map[string]func(io.Writer) error{
+		"bench.json": func(w io.Writer) error { return benchreport.JSON(w, r) },
+		"bench.svg":  func(w io.Writer) error { return benchreport.Chart(w, r) },
+		"bench.html": func(w io.Writer) error { return benchreport.Page(w, r, verdicts) },
+	} {
+		f, err := os.Create(filepath.Join(v.Out, name))
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(write(f), f.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type compareVerb struct {
+	First  string `arg:"" type:"existingfile" help:"bench.json of a run."`
+	Second string `arg:"" type:"existingfile" help:"bench.json of another."`
+}
+
+// Run compares two results.
+func (v *compareVerb) Run(c *console) error {
+	a, err := readResult(v.First)
+	if err != nil {
+		return err
+	}
+	b, err := readResult(v.Second)
+	if err != nil {
+		return err
+	}
+	return benchreport.Compare(c.out, a, b)
+}
+
+func readResult(file string) (*benchreport.Result, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	r, err := benchreport.Read(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return r, nil
+}
+
+// benchPart is this program as a subject of its own bench.
+func benchPart(args []string) int {
+	parts := map[string]func([]string, io.Reader, io.Writer, io.Writer) int{"plain": plain.Main, "copy": floor.Main}
+	if len(args) > 0 && parts[args[0]] != nil {
+		return parts[args[0]](args[1:], os.Stdin, os.Stdout, os.Stderr)
+	}
+	fmt.Fprintln(os.Stderr, "agenthost", measure.PartVerb, "is only for agenthost bench")
+	return exitUsage
+}

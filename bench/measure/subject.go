@@ -130,6 +130,11 @@ func (l *lab) product(sub *subject, s scenario, cli string) error {
 		OutsideTemp: true,
 	}
 	sub.host = hostproc.Start(l, o)
+	l.Cleanup(func() { // a profile is written by a server that ends by itself
+		if sub.host.Running() {
+			sub.host.Stop()
+		}
+	})
 	sub.pid = sub.host.Pid
 	sub.wire, sub.second = drive.Agents(sub.host.URL, oneToken, s.model()), drive.Agents(sub.host.URL, twoToken, s.model())
 	if sub.name == responsesName {

@@ -29,6 +29,7 @@ type benchVerb struct {
 	Reps     int      `help:"Repetitions of each case; 0 is 3, and 7 with --full."`
 	Fake     string   `placeholder:"FILE" help:"The stand-in CLI; default: fake beside this program, else built by go."`
 	Out      string   `placeholder:"DIR" help:"Also write bench.json, bench.svg and bench.html there."`
+	Profile  string   `placeholder:"DIR" help:"Have the server write its profiles there, of the last scenario that ran; for --run with one name and --subjects with one wire."`
 	Silent   bool     `help:"Do not tell what is being measured."`
 }
 
@@ -51,6 +52,12 @@ func (v *benchVerb) Run(c *console) error {
 		return exit(exitUsage, err)
 	}
 	o := measure.Options{Self: self, Fake: fake, Full: v.Full, Run: v.Only, Subjects: v.Subjects, Reps: v.Reps, Out: c.err, Version: version, Commit: commit}
+	if v.Profile != "" {
+		if v.Profile, err = filepath.Abs(v.Profile); err != nil {
+			return err
+		}
+		o.ServerEnv = []string{"AGENTHOST_PROFILE=" + v.Profile}
+	}
 	if v.Silent {
 		o.Out = nil
 	}

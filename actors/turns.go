@@ -15,10 +15,24 @@ import (
 
 // Turn reads a turn with its items, as far as it has come.
 func (h *Host) Turn(ctx context.Context, owner string, id event.ID) (*fold.Turn, error) {
-	if _, err := h.turnRecord(ctx, owner, id); err != nil {
+	rec, err := h.turnRecord(ctx, owner, id)
+	if err != nil {
 		return nil, err
 	}
-	return h.turnOrNote(ctx, owner, id)
+	return h.turnOf(ctx, owner, rec)
+}
+
+// TurnInBrief is a turn with neither items nor settings once it has ended, which costs
+// one look-up.
+func (h *Host) TurnInBrief(ctx context.Context, owner string, id event.ID) (*fold.Turn, error) {
+	rec, err := h.turnRecord(ctx, owner, id)
+	if err != nil {
+		return nil, err
+	}
+	if rec.State == store.TurnOpen {
+		return h.turnOf(ctx, owner, rec)
+	}
+	return turnOf(rec)
 }
 
 // turnRecord is the record of a turn; a note is none.
@@ -41,18 +55,27 @@ func (h *Host) turnOrNote(ctx context.Context, owner string, id event.ID) (*fold
 	if err != nil {
 		return nil, noTurn(err)
 	}
+	return h.turnOf(ctx, owner, rec)
+}
+
+// turnOf reads the turn or the note of a record.
+func (h *Host) turnOf(ctx context.Context, owner string, rec *store.Turn) (*fold.Turn, error) {
 	if rec.State == store.TurnNote {
 		return h.loadNote(ctx, rec)
 	}
 	if rec.State == store.TurnOpen {
-		m := &showTurn{owner: owner, turn: id, reply: make(chan answer[*fold.Turn], 1)}
+		m := &showTurn{owner: owner, turn: rec.ID, reply: make(chan answer[*fold.Turn], 1)}
 		h.root.Send(h.supervisor, &toSession{rec.Session, m})
 		t, err := await(ctx, h, m.reply)
 		if err != nil || t != nil {
 			return t, err
 		}
+		// It has ended meanwhile, and its record has changed.
+		if rec, err = h.store.Turn(ctx, "", rec.ID); err != nil {
+			return nil, noTurn(err)
+		}
 	}
-	return h.loadTurn(ctx, rec.Session, id)
+	return h.loadTurn(ctx, rec)
 }
 
 func noTurn(err error) error {
@@ -63,28 +86,25 @@ func noTurn(err error) error {
 }
 
 // loadTurn folds an ended turn from the journal.
-func (h *Host) loadTurn(ctx context.Context, session, id event.ID) (*fold.Turn, error) {
-	rec, err := h.store.Turn(ctx, "", id)
-	if err != nil {
-		return nil, noTurn(err)
-	}
+func (h *Host) loadTurn(ctx context.Context, rec *store.Turn) (*fold.Turn, error) {
 	if rec.State == store.TurnForgotten {
 		return h.slimTurn(ctx, rec)
 	}
-	r, err := h.newReplay(ctx, session, rec.First-1, toNow)
+	r, err := h.newReplay(ctx, rec.Session, rec.First-1, toNow)
 	if event.CodeOf(err) == event.CursorEvicted {
 		return h.slimTurn(ctx, rec) // what is left of a trimmed turn
 	}
 	if err != nil {
 		return nil, err
 	}
+	r.hidden[rec.ID] = false
 	for r.head() < rec.Last {
 		b, err := r.next(ctx, rec.Last)
 		if err != nil {
 			return nil, err
 		}
 		for i := range b.Events {
-			if b.Events[i].Turn != id || b.Events[i].Kind != event.TurnEnded {
+			if b.Events[i].Turn != rec.ID || b.Events[i].Kind != event.TurnEnded {
 				continue
 			}
 			kept, err := turnOf(rec)
@@ -96,7 +116,7 @@ func (h *Host) loadTurn(ctx context.Context, session, id event.ID) (*fold.Turn, 
 			return &t, nil
 		}
 	}
-	return nil, storeFailure(fmt.Errorf("%w: turn %s has no end in the journal", store.ErrCorrupt, id))
+	return nil, storeFailure(fmt.Errorf("%w: turn %s has no end in the journal", store.ErrCorrupt, rec.ID))
 }
 
 // slimTurn is a turn as its record tells it: without items.
@@ -289,8 +309,9 @@ func (h *Host) CancelTurn(ctx context.Context, owner string, id event.ID) (*fold
 		if err != nil || t != nil {
 			return t, err
 		}
+		return h.turnOrNote(ctx, owner, id)
 	}
-	return h.loadTurn(ctx, rec.Session, id)
+	return h.loadTurn(ctx, rec)
 }
 
 // ForgetTurn removes a turn's items from both wires; its id, status and usage

@@ -76,6 +76,9 @@ func (l *lab) scenario(r *report.Result, s scenario) error {
 	if s.reps > 0 {
 		reps = min(reps, s.reps)
 	}
+	if len(cases) == 0 {
+		return nil
+	}
 	names := slices.DeleteFunc(slices.Clone(s.subjects), func(n string) bool {
 		return len(l.Subjects) > 0 && !slices.Contains(l.Subjects, n)
 	})

@@ -226,7 +226,7 @@ func (w *Wire) continued(c *call.Call, r *request, in *spec.NewInput) (event.ID,
 	if !ok {
 		return id, notFound("previous_response_id", r.previous)
 	}
-	t, part, err := w.leg(c, id)
+	t, part, err := w.leg(c, id, w.engine.TurnInBrief)
 	if err != nil {
 		return id, hidden(err, "previous_response_id", r.previous)
 	}

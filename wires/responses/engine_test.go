@@ -225,6 +225,16 @@ func (e *fakeEngine) Turn(_ context.Context, owner string, id event.ID) (*fold.T
 	return t, err
 }
 
+func (e *fakeEngine) TurnInBrief(ctx context.Context, owner string, id event.ID) (*fold.Turn, error) {
+	t, err := e.Turn(ctx, owner, id)
+	if err != nil || !t.Status.Ended() {
+		return t, err
+	}
+	brief := *t
+	brief.Items, brief.Settings = nil, nil
+	return &brief, nil
+}
+
 func (e *fakeEngine) Session(_ context.Context, owner string, id event.ID) (*fold.Session, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

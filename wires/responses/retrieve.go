@@ -1,6 +1,7 @@
 package responses
 
 import (
+	"context"
 	"strconv"
 	"time"
 
@@ -111,7 +112,7 @@ func (w *Wire) find(c *call.Call) (turn, part *fold.Turn, leg int32, err error) 
 	if !ok {
 		return nil, nil, 0, notFound("", c.Param(param))
 	}
-	turn, part, err = w.leg(c, id)
+	turn, part, err = w.leg(c, id, w.engine.Turn)
 	if err != nil {
 		return nil, nil, 0, hidden(err, "", c.Param(param))
 	}
@@ -123,12 +124,12 @@ func (w *Wire) find(c *call.Call) (turn, part *fold.Turn, leg int32, err error) 
 }
 
 // leg reads the turn of a response and the part of it that the response is.
-func (w *Wire) leg(c *call.Call, id event.ID) (turn, part *fold.Turn, err error) {
+func (w *Wire) leg(c *call.Call, id event.ID, read func(context.Context, string, event.ID) (*fold.Turn, error)) (turn, part *fold.Turn, err error) {
 	of, number, ok := event.LegOf(id)
 	if !ok {
 		return nil, nil, event.Fail(event.TurnNotFound, "there is no such response")
 	}
-	turn, err = w.engine.Turn(c.Context(), c.Principal, of)
+	turn, err = read(c.Context(), c.Principal, of)
 	if err != nil {
 		return nil, nil, err
 	}

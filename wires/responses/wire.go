@@ -30,6 +30,8 @@ type Engine interface {
 	RemoveItem(ctx context.Context, owner string, session, item event.ID) error
 	Session(ctx context.Context, owner string, id event.ID) (*fold.Session, error)
 	Turn(ctx context.Context, owner string, id event.ID) (*fold.Turn, error)
+	// TurnInBrief is a turn without items once it has ended.
+	TurnInBrief(ctx context.Context, owner string, id event.ID) (*fold.Turn, error)
 	// Subscribe's context bounds the call, not the stream.
 	Subscribe(ctx context.Context, owner string, session event.ID, after int64) (call.Stream, error)
 	ResolveModel(ctx context.Context, owner, model, pinned string) (*spec.Agent, error)

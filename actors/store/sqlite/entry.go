@@ -73,7 +73,7 @@ func (w *writer) session(id event.ID) (*entry, error) {
 // touch says that the open transaction changes e: when it fails, e is forgotten.
 func (w *writer) touch(e *entry) {
 	w.sessions[e.id] = e
-	w.touched = append(w.touched, e.id)
+	w.touched = append(w.touched, touch{id: e.id})
 }
 
 // insert makes the row of a new session and sets e.n.
@@ -82,6 +82,7 @@ func (w *writer) insert(e *entry, spec, body []byte) error {
 		blob(e.id[:]).text(e.owner).int(e.created).int(int64(e.state)).blob(e.host[:]).int(e.epoch).int(e.head).int(e.trimmed).int(e.bytes).
 		int(e.mark()).int(e.specSum(spec)).int(e.bodySum(body)).blob(spec).blob(body).int(e.reserved).int(e.era).int(e.active).exec()
 	e.n = w.db.LastInsertRowID()
+	w.wrote(e, spec, body)
 	return err
 }
 
@@ -97,11 +98,28 @@ func (w *writer) updateState(e *entry) error {
 	return w.db.on("UPDATE session SET state=?2, active=?3 WHERE n=?1").int(e.n).int(int64(e.state)).int(e.active).exec()
 }
 
+// wrote notes what was written beside the entry that was touched last.
+func (w *writer) wrote(e *entry, spec, body []byte) {
+	t := &w.touched[len(w.touched)-1]
+	if t.id != e.id {
+		w.touched = append(w.touched, touch{id: e.id})
+		t = &w.touched[len(w.touched)-1]
+	}
+	if spec != nil {
+		t.spec = spec
+	}
+	if body != nil {
+		t.body = body
+	}
+}
+
 func (w *writer) updateBody(e *entry, body []byte) error {
+	w.wrote(e, nil, body)
 	return w.db.on("UPDATE session SET body=?2, body_crc=?3 WHERE n=?1").int(e.n).blob(body).int(e.bodySum(body)).exec()
 }
 
 func (w *writer) updateSpec(e *entry, spec []byte) error {
+	w.wrote(e, spec, nil)
 	return w.db.on("UPDATE session SET spec=?2, spec_crc=?3 WHERE n=?1").int(e.n).blob(spec).int(e.specSum(spec)).exec()
 }
 

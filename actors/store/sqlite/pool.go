@@ -71,12 +71,20 @@ func (s *Store) view(ctx context.Context, fn func(d *db) error) error {
 		}
 	}
 	defer func() { s.pool.free <- d }()
+	if err := s.serves(); err != nil {
+		return err
+	}
+	return s.guard("read", func() error { return transact(d, "BEGIN", fn) })
+}
+
+// serves is nil while the store may be read.
+func (s *Store) serves() error {
 	select {
 	case <-s.closing:
 		return store.ErrClosed
 	default:
+		return s.Err()
 	}
-	return s.guard("read", func() error { return transact(d, "BEGIN", fn) })
 }
 
 // transact runs fn between begin and COMMIT, or rolls back.

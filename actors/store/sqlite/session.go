@@ -52,6 +52,24 @@ func (r *sessionRow) view(era int64) (*store.Session, error) {
 
 // Session looks a record up.
 func (s *Store) Session(ctx context.Context, owner string, id event.ID) (*store.Session, error) {
+	if err := s.serves(); err != nil {
+		return nil, err
+	}
+	rec, round := s.recall.get(id)
+	if rec == nil {
+		var err error
+		if rec, err = s.readSession(ctx, id); err != nil {
+			return nil, err
+		}
+		s.recall.put(rec, round)
+	}
+	if rec.State == store.Deleted || owner != "" && rec.Owner != owner {
+		return nil, store.ErrNotFound
+	}
+	return rec, nil
+}
+
+func (s *Store) readSession(ctx context.Context, id event.ID) (*store.Session, error) {
 	var row *sessionRow
 	err := s.view(ctx, func(d *db) error {
 		_, err := d.on(sessionByID).blob(id[:]).one(func(s stmt) error {
@@ -68,14 +86,7 @@ func (s *Store) Session(ctx context.Context, owner string, id event.ID) (*store.
 	}
 	// Before anything of the row is believed: a damaged owner or state must not make
 	// the session unknown without a word.
-	rec, err := row.view(s.era)
-	if err != nil {
-		return nil, err
-	}
-	if rec.State == store.Deleted || owner != "" && rec.Owner != owner {
-		return nil, store.ErrNotFound
-	}
-	return rec, nil
+	return row.view(s.era)
 }
 
 // place is where a page goes on: behind the row with these.
@@ -213,7 +224,10 @@ const activeSessions = "SELECT " + sessionColumns + " FROM session WHERE state>1
 
 // SessionCount counts records that are not deleted.
 func (s *Store) SessionCount(ctx context.Context) (int64, error) {
-	return s.counter(ctx, "SELECT value FROM meta WHERE name='sessions'")
+	if s.writer == nil {
+		return s.counter(ctx, "SELECT value FROM meta WHERE name='sessions'")
+	}
+	return s.count.Load(), s.serves()
 }
 
 // Claim makes host the owner and returns the new epoch.

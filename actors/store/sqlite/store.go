@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 
 	"github.com/agenthost/agenthost/actors/store"
 )
@@ -23,8 +24,10 @@ type Store struct {
 	pool *pool
 
 	queue   queue
-	writer  *writer // nil when read-only
-	copier  *copier // nil when read-only
+	recall  recall
+	count   atomic.Int64 // of sessions that are not deleted, as committed
+	writer  *writer      // nil when read-only
+	copier  *copier      // nil when read-only
 	ended   chan struct{}
 	closing chan struct{}
 	close   sync.Once

@@ -26,8 +26,8 @@ type writer struct {
 	db    *db
 
 	sessions map[event.ID]*entry
-	touched  []event.ID // entries the open transaction has changed
-	full     bool       // synchronous=FULL is set
+	touched  []touch // entries the open transaction has changed
+	full     bool    // synchronous=FULL is set
 
 	// meta is committed, next what the open transaction makes of it.
 	meta, next meta
@@ -67,6 +67,7 @@ func (w *writer) load() error {
 		return true, nil
 	})
 	w.next = w.meta
+	w.store.count.Store(w.meta.sessions)
 	if err == nil {
 		err = w.chores.load(w.db)
 	}
@@ -207,11 +208,15 @@ func (w *writer) transact(durable bool, fn func() error) error {
 		})
 	})
 	if err != nil {
-		for _, id := range w.touched {
-			delete(w.sessions, id)
+		for _, t := range w.touched {
+			delete(w.sessions, t.id)
 		}
 		w.next = w.meta
+	} else {
+		w.store.recall.committed(w.touched, w.sessions, w.store.era)
+		w.store.count.Store(w.next.sessions)
 	}
+	clear(w.touched)
 	w.touched = w.touched[:0]
 	w.meta = w.next
 	w.groups.Add(1)

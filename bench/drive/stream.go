@@ -19,6 +19,9 @@ func follow(body io.Reader, s *Sight, ended ending) error {
 	var event []byte
 	for {
 		line, err := readLine(r)
+		if err != nil { // what came of the line is none
+			return fmt.Errorf("the stream ended after %d events: %w", s.Events, err)
+		}
 		s.Bytes += int64(len(line))
 		switch {
 		case bytes.HasPrefix(line, []byte("event: ")):
@@ -30,9 +33,6 @@ func follow(body io.Reader, s *Sight, ended ending) error {
 				s.Ended = end
 				return nil
 			}
-		}
-		if err != nil {
-			return fmt.Errorf("the stream ended after %d events: %w", s.Events, err)
 		}
 	}
 }

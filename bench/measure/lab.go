@@ -53,7 +53,7 @@ func Run(ctx context.Context, o Options) (*report.Result, error) {
 		r.Profile = "full"
 	}
 	for _, s := range scenarios() {
-		if len(o.Run) > 0 && !slices.Contains(o.Run, s.name) {
+		if s.hidden && len(o.Run) == 0 || len(o.Run) > 0 && !slices.Contains(o.Run, s.name) {
 			continue
 		}
 		err = errors.Join(err, l.scenario(r, s))

@@ -39,11 +39,13 @@ type scenario struct {
 	dialect string
 	// reps bounds the repetitions, 0 does not.
 	reps int
+	// hidden scenarios run only when they are named.
+	hidden bool
 	// fresh starts the subjects anew for each repetition and case.
 	fresh bool
 	run   func(*lab, *subject, string) (report.Figures, error)
 }
 
 func scenarios() []scenario {
-	return []scenario{syncs(), turns(), rates(), messages(), fans(), latencies(), sessions(), streams(), overloads(), cancels(), openings(), lights(), histories(), restarts(), churns()}
+	return []scenario{syncs(), turns(), rates(), messages(), fans(), latencies(), sessions(), streams(), overloads(), cancels(), openings(), lights(), histories(), restarts(), churns(), smoke("codex"), smoke("claude")}
 }

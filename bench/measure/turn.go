@@ -31,6 +31,20 @@ func turns() scenario {
 		}}
 }
 
+// smoke is one turn of each subject: it is for tests, and has no goals.
+func smoke(dialect string) scenario {
+	return scenario{name: "smoke", subjects: all, dialect: dialect, hidden: true, reps: 1, quick: []string{dialect}, full: []string{dialect},
+		run: func(l *lab, s *subject, _ string) (report.Figures, error) {
+			ses, err := s.wire.Session(l.ctx)
+			if err != nil {
+				return nil, err
+			}
+			var sight drive.Sight
+			err = ses.Turn(l.ctx, "[[events: 100 200 0 16]]", &sight)
+			return report.Figures{"events": float64(sight.Events), "lost": float64(sight.Lost)}, err
+		}}
+}
+
 const tenMessages = "[[events: 10 200 0 1]]"
 
 // turns runs n turns by c workers.

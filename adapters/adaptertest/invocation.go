@@ -158,7 +158,7 @@ func safePrompt(inv *agent.Invocation, prompt string) bool {
 	}
 	behind := false
 	for _, a := range inv.Args {
-		if at := strings.Index(a, prompt); at > 0 || at == 0 && behind {
+		if at := strings.LastIndex(a, prompt); at > 0 || at == 0 && behind {
 			return true
 		}
 		behind = behind || a == "--"

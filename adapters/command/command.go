@@ -1,7 +1,9 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -22,12 +24,14 @@ type Adapter struct {
 
 var _ agent.Adapter = (*Adapter)(nil)
 
-// New checks a definition. The error names the key at fault (*KeyError).
+// New checks a definition. The error joins a *KeyError for each key at fault.
 func New(name string, cfg Config) (*Adapter, error) {
 	if !validName.MatchString(name) {
 		return nil, fmt.Errorf("adapter name %q does not match %s", name, validName)
 	}
-	cfg.Command, cfg.Resume.Args, cfg.Aliases = slices.Clone(cfg.Command), slices.Clone(cfg.Resume.Args), slices.Clone(cfg.Aliases)
+	cfg.Command, cfg.Aliases = slices.Clone(cfg.Command), slices.Clone(cfg.Aliases)
+	cfg.Resume.Args, cfg.Resume.Argv = slices.Clone(cfg.Resume.Args), slices.Clone(cfg.Resume.Argv)
+	cfg.Exit.Success, cfg.Exit.Failures = slices.Clone(cfg.Exit.Success), maps.Clone(cfg.Exit.Failures)
 	if err := cfg.check(); err != nil {
 		return nil, fmt.Errorf("adapter %s: %w", name, err)
 	}
@@ -40,8 +44,8 @@ func (a *Adapter) Name() string { return a.name }
 // Aliases are the declared ones.
 func (a *Adapter) Aliases() []string { return slices.Clone(a.cfg.Aliases) }
 
-// Binary is the first element of command.
-func (a *Adapter) Binary() string { return a.cfg.Command[0] }
+// Binary is the declared one, else the first element of command.
+func (a *Adapter) Binary() string { return cmp.Or(a.cfg.Binary, a.cfg.Command[0]) }
 
 // Capabilities follow from the definition.
 func (a *Adapter) Capabilities() agent.Capabilities {
@@ -56,7 +60,7 @@ func (a *Adapter) Capabilities() agent.Capabilities {
 }
 
 // resumes reports whether a later turn goes on where the one before ended.
-func (a *Adapter) resumes() bool { return len(a.cfg.Resume.Args) > 0 }
+func (a *Adapter) resumes() bool { return len(a.cfg.Resume.Args)+len(a.cfg.Resume.Argv) > 0 }
 
 // Validate refuses what the definition has no place for.
 func (a *Adapter) Validate(r *agent.Request) error {
@@ -85,8 +89,12 @@ func (a *Adapter) Validate(r *agent.Request) error {
 	return err
 }
 
-// NewParser reads the declared format.
+// NewParser reads the declared format, and the exit where the output did not tell.
 func (a *Adapter) NewParser(r *agent.Request) agent.Parser {
+	return &exiting{Parser: a.newParser(r), name: a.name, cfg: &a.cfg}
+}
+
+func (a *Adapter) newParser(r *agent.Request) agent.Parser {
 	own := *r
 	if !a.resumes() {
 		own.Native, own.Carry = "", nil
@@ -101,7 +109,7 @@ func (a *Adapter) NewParser(r *agent.Request) agent.Parser {
 	case formatJSONL:
 		return newLines(&a.cfg, a.implied(r))
 	default:
-		return &plain{session: a.implied(r)}
+		return &plain{session: a.implied(r), cfg: &a.cfg}
 	}
 }
 

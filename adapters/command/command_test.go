@@ -1,7 +1,6 @@
 package command_test
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -55,6 +54,9 @@ func TestConformance(t *testing.T) {
 	t.Run("jsonl by stdin", func(t *testing.T) {
 		adaptertest.Run(t, declare(t, lines), adaptertest.Cases{Dir: "testdata/jsonl", Native: "s-1", Facts: adapters.Declared})
 	})
+	t.Run("other arguments later", func(t *testing.T) {
+		adaptertest.Run(t, declare(t, ruled), adaptertest.Cases{Native: "s-1"})
+	})
 	t.Run("codex dialect", func(t *testing.T) {
 		adaptertest.Run(t, declare(t, "{command: [c], output: {format: jsonl-codex}}"), adaptertest.Cases{})
 	})
@@ -65,6 +67,17 @@ func TestConformance(t *testing.T) {
 		adaptertest.Run(t, declare(t, cursorAgent), adaptertest.Cases{Dir: "../cursor/testdata/recorded", Silent: cursorSilent})
 	})
 }
+
+// ruled has other arguments on later turns and rules for its exit.
+const ruled = `
+binary: /opt/tool/bin/tool
+command: [tool, --model, "{model}", "--ask={prompt}"]
+prompt: argv
+output: {format: jsonl}
+jsonl: {text_path: .t, error_path: .e, session_path: .id, usage_path: .u}
+resume: {argv: [tool, resume, "{session_id}", --, "{prompt}"]}
+exit: {success: [0, 3], failures: {4: authentication_error, 75: rate_limited}}
+`
 
 func FuzzFeed(f *testing.F) { adaptertest.FuzzFeed(f, declare(f, lines), "testdata/jsonl") }
 
@@ -119,6 +132,8 @@ func TestTemplates(t *testing.T) {
 		"without a model":    {lines, func(*agent.Request) {}, "--dir=/workspace"},
 		"with model and id":  {lines, func(r *agent.Request) { r.Model, r.Native = "m", "s-1" }, "--model|m|--dir=/workspace|--resume|s-1"},
 		"before the dashes":  {`{command: [c, --, "{prompt}"], prompt: argv, resume: {args: [-r]}}`, func(r *agent.Request) { r.Native = "x"; r.ExtraArgs = []string{"-v"}; r.Prompt = "-- x" }, "-r|-v|--|-- x"},
+		"rules, first":       {ruled, func(r *agent.Request) { r.Model = "m" }, "--model|m|--ask=say hello"},
+		"rules, later":       {ruled, func(r *agent.Request) { r.Model, r.Native, r.ExtraArgs = "m", "s-1", []string{"-v"}; r.Prompt = "-x" }, "resume|s-1|-v|--|-x"},
 		"part of an element": {`{command: [c, "--p=<{prompt}>"], prompt: argv}`, func(r *agent.Request) { r.Prompt = "-x" }, "--p=<-x>"},
 	} {
 		if got := strings.Join(invoke(t, declare(t, c.config), c.change).Args, "|"); got != c.want {
@@ -196,15 +211,32 @@ func TestWrongDefinitionsNameTheirKey(t *testing.T) {
 		`{command: [c], resume: {args: ["{prompt}"]}}`:                                                      "resume.args",
 		`{command: [c], resume: {args: ["{id}"]}}`:                                                          "resume.args[0]",
 		`{command: [c], llm_env: {api_key: "A B"}}`:                                                         "llm_env.api_key",
+		`{command: [c], llm_env: {api_key: A, model: A}}`:                                                   "llm_env.model",
+		`{binary: "{model}", command: [c]}`:                                                                 "binary",
+		`{command: [c], resume: {argv: []}}`:                                                                "resume.argv",
+		`{command: [c], resume: {argv: [d]}}`:                                                               "resume.argv[0]",
+		`{command: [c], resume: {argv: [c, "{what}"]}}`:                                                     "resume.argv[1]",
+		`{command: [c], resume: {argv: [c, "{session_id}"]}}`:                                               "resume.argv",
+		`{command: [c], resume: {argv: [c], args: [d]}}`:                                                    "resume.argv",
+		`{command: [c, "{prompt}"], prompt: argv, resume: {argv: [c]}}`:                                     "resume.argv",
+		`{command: [c], exit: {success: [256]}}`:                                                            "exit.success[0]",
+		`{command: [c], output: {format: jsonl-claude}, exit: {success: [1]}}`:                              "exit.success",
+		`{command: [c], exit: {failures: {"x": cli_crashed}}}`:                                              "exit.failures.x",
+		`{command: [c], exit: {failures: {"0": cli_crashed}}}`:                                              "exit.failures.0",
+		`{command: [c], exit: {failures: {"3": no_verdict}}}`:                                               "exit.failures.3",
+		`{prompt: pipe, output: {format: xml}, exit: {success: [-1]}}`:                                      "prompt command output.format exit.success exit.success[0]",
 	} {
 		var cfg command.Config
 		if err := yaml.Unmarshal([]byte(config), &cfg); err != nil {
 			t.Fatal(err)
 		}
 		_, err := command.New("x", cfg)
-		var wrong *command.KeyError
-		if !errors.As(err, &wrong) || wrong.Key != key {
-			t.Errorf("%s: %v, want key %s", config, err, key)
+		var named []string
+		for _, wrong := range command.KeyErrors(err) {
+			named = append(named, wrong.Key)
+		}
+		if got := strings.Join(named, " "); got != key {
+			t.Errorf("%s: keys %s, want %s (%v)", config, got, key, err)
 		}
 	}
 	if _, err := command.New("X y", command.Config{Command: []string{"c"}}); err == nil {
@@ -265,6 +297,47 @@ func TestLinesByPath(t *testing.T) {
 		if c.code != "" && (got.Verdict == nil || got.Verdict.Failure == nil || got.Verdict.Failure.Code != c.code) {
 			t.Errorf("%s: verdict %+v, want %s", name, got.Verdict, c.code)
 		}
+	}
+}
+
+func TestTheExitIsReadWhereTheOutputIsSilent(t *testing.T) {
+	t.Parallel()
+	text := `{command: [c], exit: {success: [0, 3], failures: {4: authentication_error, 75: rate_limited}}}`
+	odd := `{command: [c], exit: {success: [3]}}`
+	dialect := `{command: [c], output: {format: jsonl-codex}, exit: {failures: {4: authentication_error}}}`
+	for name, c := range map[string]struct {
+		config, output string
+		exit           agent.Exit
+		completed      bool
+		code           event.Code
+		says           string
+	}{
+		"text, good":             {text, "a", agent.Exit{Code: 3}, true, "", ""},
+		"text, named":            {text, "a", agent.Exit{Code: 75, Stderr: "again later\n"}, false, event.RateLimited, "aider ended with exit status 75: again later"},
+		"text, by its words":     {text, "a", agent.Exit{Code: 1, Stderr: "Error: invalid API key"}, false, event.AuthenticationError, "exit status 1: Error: invalid API key"},
+		"text, nothing known":    {text, "a", agent.Exit{Code: 1, Stderr: "oh"}, false, "", ""},
+		"text, killed":           {text, "a", agent.Exit{Code: -1, Signal: "killed", Stderr: "invalid api key"}, false, "", ""},
+		"0 is no success":        {odd, "a", agent.Exit{}, false, event.CLICrashed, "exit status 0"},
+		"3 is":                   {odd, "a", agent.Exit{Code: 3}, true, "", ""},
+		"lines, good":            {ruled, `{"t":"a","u":{"input_tokens":1}}`, agent.Exit{Code: 3}, true, "", ""},
+		"lines, error and named": {ruled, `{"e":"no"}`, agent.Exit{Code: 4}, false, event.AuthenticationError, "exit status 4"},
+		"dialect, named":         {dialect, `{"type":"turn.started"}`, agent.Exit{Code: 4, Stderr: "no"}, false, event.AuthenticationError, "exit status 4: no"},
+		"dialect, its verdict":   {dialect, `{"type":"turn.completed"}`, agent.Exit{Code: 4}, true, "", ""},
+	} {
+		got := read(declare(t, c.config), c.exit, c.output)
+		if got.Completed(c.exit, invoke(t, declare(t, c.config), func(*agent.Request) {}).ExitIsVerdict) != c.completed {
+			t.Errorf("%s: verdict %+v", name, got.Verdict)
+		}
+		var f event.Failure
+		if got.Verdict != nil && got.Verdict.Failure != nil {
+			f = *got.Verdict.Failure
+		}
+		if f.Code != c.code || !strings.Contains(f.Message, c.says) {
+			t.Errorf("%s: %+v, want %s", name, f, c.code)
+		}
+	}
+	if got := read(declare(t, ruled), agent.Exit{Code: 3}, `{"t":"a","u":{"input_tokens":1}}`); got.Verdict == nil || got.Verdict.Usage == nil {
+		t.Errorf("no usage: %+v", got.Verdict)
 	}
 }
 

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -10,11 +11,14 @@ import (
 
 // Config is a declarative adapter, with the key names of the configuration file.
 type Config struct {
+	// Binary is the program where it is not the first element of Command.
+	Binary  string   `yaml:"binary" json:"binary"`
 	Command []string `yaml:"command" json:"command"`
 	Prompt  string   `yaml:"prompt" json:"prompt"` // argv, stdin
 	Output  Output   `yaml:"output" json:"output"`
 	JSONL   Paths    `yaml:"jsonl" json:"jsonl"`
 	Resume  Resume   `yaml:"resume" json:"resume"`
+	Exit    Exit     `yaml:"exit" json:"exit"`
 	LLMEnv  LLMEnv   `yaml:"llm_env" json:"llm_env"`
 	Aliases []string `yaml:"aliases" json:"aliases"`
 }
@@ -35,12 +39,23 @@ type Paths struct {
 	Done    string `yaml:"done_path" json:"done_path"`
 }
 
-// Resume says how a conversation goes on.
+// Resume says how a conversation goes on: with further arguments, or with others.
 type Resume struct {
+	// Args are added to Command on every turn but the first.
 	Args []string `yaml:"args" json:"args"`
+	// Argv stands in place of Command there; it begins with the same program.
+	Argv []string `yaml:"argv" json:"argv"`
 	// SessionIDFrom is the path of the CLI's session id in its output; nil or "" for
 	// jsonl.session_path.
 	SessionIDFrom *string `yaml:"session_id_from" json:"session_id_from"`
+}
+
+// Exit says what the exit status means where the output does not tell.
+type Exit struct {
+	// Success are the statuses of a turn that succeeded; nil for 0.
+	Success []int `yaml:"success" json:"success"`
+	// Failures give a status the code of its failure.
+	Failures map[string]string `yaml:"failures" json:"failures"`
 }
 
 // LLMEnv names the variables in which the CLI expects its provider.
@@ -67,13 +82,36 @@ type KeyError struct {
 
 func (e *KeyError) Error() string { return e.Key + ": " + e.Problem }
 
+// KeyErrors are all that an error of New names.
+func KeyErrors(err error) []*KeyError {
+	var many interface{ Unwrap() []error }
+	if !errors.As(err, &many) {
+		return nil
+	}
+	var list []*KeyError
+	for _, one := range many.Unwrap() {
+		var wrong *KeyError
+		if errors.As(one, &wrong) {
+			list = append(list, wrong)
+		}
+	}
+	return list
+}
+
 var (
 	validName   = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
 	validEnv    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 	placeholder = regexp.MustCompile(`\{[a-z_]+\}`)
 )
 
-// check fills defaults and reports the first wrong key.
+// problems are the wrong keys of a definition.
+type problems []error
+
+func (p *problems) add(key, format string, args ...any) {
+	*p = append(*p, &KeyError{key, fmt.Sprintf(format, args...)})
+}
+
+// check fills defaults and reports every wrong key: *KeyErrors, joined.
 func (c *Config) check() error {
 	if c.Prompt == "" {
 		c.Prompt = "stdin"
@@ -81,38 +119,75 @@ func (c *Config) check() error {
 	if c.Output.Format == "" {
 		c.Output.Format = formatText
 	}
-	if len(c.Command) == 0 || c.Command[0] == "" {
-		return &KeyError{"command", "the program is missing"}
+	var p problems
+	if placeholder.MatchString(c.Binary) {
+		p.add("binary", "the program cannot hold a placeholder")
 	}
-	if placeholder.MatchString(c.Command[0]) {
-		return &KeyError{"command[0]", "the program cannot hold a placeholder"}
+	if c.Prompt != "argv" && c.Prompt != "stdin" {
+		p.add("prompt", "%q is not one of argv, stdin", c.Prompt)
 	}
-	prompts, err := placeholders("command", c.Command)
-	if err != nil {
-		return err
-	}
-	switch {
-	case c.Prompt != "argv" && c.Prompt != "stdin":
-		return &KeyError{"prompt", fmt.Sprintf("%q is not one of argv, stdin", c.Prompt)}
-	case c.Prompt == "argv" && prompts != 1:
-		return &KeyError{"command", fmt.Sprintf("prompt: argv needs {prompt} once, it is there %d times", prompts)}
-	case c.Prompt == "stdin" && prompts != 0:
-		return &KeyError{"command", "{prompt} belongs to prompt: argv"}
-	}
-	if prompts, err = placeholders("resume.args", c.Resume.Args); err != nil {
-		return err
-	}
-	if prompts != 0 {
-		return &KeyError{"resume.args", "{prompt} belongs into command"}
-	}
-	return c.checkOutput()
+	c.checkTemplate(&p, "command", c.Command)
+	c.checkResume(&p)
+	c.checkOutput(&p)
+	c.checkExit(&p)
+	c.checkNames(&p)
+	return errors.Join(p...)
 }
 
-func (c *Config) checkOutput() error {
+// checkTemplate judges a whole command line.
+func (c *Config) checkTemplate(p *problems, key string, template []string) {
+	if len(template) == 0 || template[0] == "" {
+		p.add(key, "the program is missing")
+		return
+	}
+	if placeholder.MatchString(template[0]) {
+		p.add(key+"[0]", "the program cannot hold a placeholder")
+		return
+	}
+	switch prompts := placeholders(p, key, template); {
+	case c.Prompt == "argv" && prompts != 1:
+		p.add(key, "prompt: argv needs {prompt} once, it is there %d times", prompts)
+	case c.Prompt == "stdin" && prompts != 0:
+		p.add(key, "{prompt} belongs to prompt: argv")
+	}
+}
+
+func (c *Config) checkResume(p *problems) {
+	key, args := "resume.args", c.Resume.Args
+	switch {
+	case c.Resume.Argv != nil && c.Resume.Args != nil:
+		p.add("resume.argv", "resume.args belongs to the arguments of command; keep one of both")
+		return
+	case c.Resume.Argv != nil:
+		key, args = "resume.argv", c.Resume.Argv
+		before := len(*p)
+		c.checkTemplate(p, key, args)
+		if len(*p) == before && len(c.Command) > 0 && args[0] != c.Command[0] {
+			p.add("resume.argv[0]", "a later turn runs the same program, %q", c.Command[0])
+		}
+	case placeholders(p, key, args) != 0:
+		p.add(key, "{prompt} belongs into command")
+	}
+	if f := c.Resume.SessionIDFrom; f != nil && *f != "" && len(args) == 0 {
+		p.add("resume.session_id_from", "nothing goes on with it; set resume.args or resume.argv")
+	}
+	if !usesSession(args) {
+		return
+	}
+	switch {
+	case c.Output.Format == formatText:
+		p.add(key, "{session_id} has no source in output.format: text")
+	case c.Output.Format == formatJSONL && c.sessionPath() == "":
+		p.add(key, "{session_id} has no source; set resume.session_id_from or jsonl.session_path")
+	}
+}
+
+func (c *Config) checkOutput(p *problems) {
 	switch c.Output.Format {
 	case formatText, formatJSONL, formatCodex, formatClaude, formatCursor:
 	default:
-		return &KeyError{"output.format", fmt.Sprintf("%q is not one of text, jsonl, jsonl-codex, jsonl-claude, jsonl-cursor", c.Output.Format)}
+		p.add("output.format", "%q is not one of text, jsonl, jsonl-codex, jsonl-claude, jsonl-cursor", c.Output.Format)
+		return
 	}
 	paths := map[string]string{
 		"jsonl.text_path": c.JSONL.Text, "jsonl.message_path": c.JSONL.Message, "jsonl.error_path": c.JSONL.Error,
@@ -126,28 +201,33 @@ func (c *Config) checkOutput() error {
 			continue
 		}
 		if c.Output.Format != formatJSONL {
-			return &KeyError{key, "belongs to output.format: jsonl"}
-		}
-		if _, err := parsePath(paths[key]); err != nil {
-			return &KeyError{key, err.Error()}
+			p.add(key, "belongs to output.format: jsonl")
+		} else if _, err := parsePath(paths[key]); err != nil {
+			p.add(key, "%s", err)
 		}
 	}
 	if c.Output.Format == formatJSONL && c.JSONL.Text == "" && c.JSONL.Message == "" {
-		return &KeyError{"jsonl", "text_path or message_path is needed: nothing would be the answer"}
+		p.add("jsonl", "text_path or message_path is needed: nothing would be the answer")
 	}
-	if c.Output.Format == formatText && usesSession(c.Resume.Args) {
-		return &KeyError{"resume.args", "{session_id} has no source in output.format: text"}
-	}
-	if c.Output.Format == formatJSONL && usesSession(c.Resume.Args) && c.sessionPath() == "" {
-		return &KeyError{"resume.args", "{session_id} has no source; set resume.session_id_from or jsonl.session_path"}
-	}
+}
+
+// checkNames judges the names of variables.
+func (c *Config) checkNames(p *problems) {
 	names := map[string]string{"llm_env.api_key": c.LLMEnv.APIKey, "llm_env.base_url": c.LLMEnv.BaseURL, "llm_env.model": c.LLMEnv.Model}
 	for _, key := range argv.Sorted(names) {
 		if name := names[key]; name != "" && !validEnv.MatchString(name) {
-			return &KeyError{key, fmt.Sprintf("%q is no name of a variable", name)}
+			p.add(key, "%q is no name of a variable", name)
 		}
 	}
-	return nil
+	seen := map[string]string{}
+	for _, key := range argv.Sorted(names) {
+		if other := seen[names[key]]; other != "" {
+			p.add(key, "is the variable of %s too", other)
+		}
+		if names[key] != "" {
+			seen[names[key]] = key
+		}
+	}
 }
 
 // sessionPath is where the session id is, "" for nowhere.
@@ -168,17 +248,17 @@ func usesSession(args []string) bool {
 }
 
 // placeholders refuses unknown ones and counts {prompt}.
-func placeholders(key string, args []string) (prompts int, err error) {
+func placeholders(p *problems, key string, args []string) (prompts int) {
 	for i, a := range args {
-		for _, p := range placeholder.FindAllString(a, -1) {
-			switch p {
+		for _, name := range placeholder.FindAllString(a, -1) {
+			switch name {
 			case "{prompt}":
 				prompts++
 			case "{session_id}", "{model}", "{workdir}":
 			default:
-				return 0, &KeyError{fmt.Sprintf("%s[%d]", key, i), fmt.Sprintf("%s is not one of {prompt}, {session_id}, {model}, {workdir}", p)}
+				p.add(fmt.Sprintf("%s[%d]", key, i), "%s is not one of {prompt}, {session_id}, {model}, {workdir}", name)
 			}
 		}
 	}
-	return prompts, nil
+	return prompts
 }

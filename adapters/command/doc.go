@@ -20,10 +20,15 @@
 //     things are; without done_path exit 0 is success, with it the line where it is
 //     neither false, null, 0 nor "" is. jsonl-codex, jsonl-claude and jsonl-cursor are
 //     the dialects of those CLIs.
+//   - binary is the program where it is not the first element of command.
 //   - resume.args are added on every turn but the first (before "--" if there is
-//     one). The session id comes from resume.session_id_from, else jsonl.session_path,
+//     one); resume.argv stands in place of command there. The session id comes from resume.session_id_from, else jsonl.session_path,
 //     or from the dialect. A CLI that finds its conversation by itself (by the
 //     workspace, say) needs neither: it is resumed once it has printed something.
+//   - The output's verdict goes before the exit status. Where there is none,
+//     exit.success names the statuses of success (text, and jsonl without done_path)
+//     and exit.failures those that mean a certain failure; after another bad exit
+//     standard error is read for a reason.
 //   - The CLI is not confined and cannot be told to ask: workspace_write and
 //     full_access are taken as they are, read_only and ask are refused.
 package command

@@ -11,25 +11,26 @@ import (
 
 // Invocation fills the definition in for a turn.
 func (a *Adapter) Invocation(r *agent.Request) (*agent.Invocation, error) {
-	inv := &agent.Invocation{ExitIsVerdict: a.exitIsVerdict()}
+	inv := &agent.Invocation{ExitIsVerdict: a.cfg.exitDecides()}
+	template := a.template(r)
 	prompt := r.Prompt
 	if r.Instructions != "" {
 		prompt = r.Instructions + "\n\n" + prompt
 	}
 	if a.cfg.Prompt == "stdin" {
 		inv.Stdin = []byte(prompt)
-	} else if err := a.fits(prompt); err != nil {
+	} else if err := a.fits(template, prompt); err != nil {
 		return nil, err
 	}
 	values := map[string]string{"{session_id}": r.Native, "{model}": r.Model, "{workdir}": r.Workspace}
 	if a.implied(r) != "" || !a.resumes() {
 		values["{session_id}"] = ""
 	}
-	args := fill(a.cfg.Command[1:], values, prompt)
+	args := fill(template[1:], values, prompt)
 	if r.Native != "" && a.resumes() {
-		args = beforeDashes(args, a.cfg.Command[1:], fill(a.cfg.Resume.Args, values, ""))
+		args = beforeDashes(args, template[1:], fill(a.cfg.Resume.Args, values, ""))
 	}
-	inv.Args = beforeDashes(args, a.cfg.Command[1:], r.ExtraArgs)
+	inv.Args = beforeDashes(args, template[1:], r.ExtraArgs)
 	for _, e := range [...]struct{ name, value string }{{a.cfg.LLMEnv.APIKey, r.LLM.APIKey}, {a.cfg.LLMEnv.BaseURL, r.LLM.BaseURL}, {a.cfg.LLMEnv.Model, r.Model}} {
 		if e.name != "" && e.value != "" {
 			inv.Env = append(inv.Env, e.name+"="+e.value)
@@ -38,14 +39,12 @@ func (a *Adapter) Invocation(r *agent.Request) (*agent.Invocation, error) {
 	return inv, argv.Check(inv.Args)
 }
 
-func (a *Adapter) exitIsVerdict() bool {
-	switch a.cfg.Output.Format {
-	case formatText:
-		return true
-	case formatJSONL:
-		return a.cfg.JSONL.Done == ""
+// template is the command line of the turn.
+func (a *Adapter) template(r *agent.Request) []string {
+	if r.Native != "" && a.cfg.Resume.Argv != nil {
+		return a.cfg.Resume.Argv
 	}
-	return false
+	return a.cfg.Command
 }
 
 func (a *Adapter) takesModel() bool {
@@ -53,21 +52,21 @@ func (a *Adapter) takesModel() bool {
 }
 
 // fits refuses a prompt that cannot be an argument, or would be read as an option.
-func (a *Adapter) fits(prompt string) error {
+func (a *Adapter) fits(template []string, prompt string) error {
 	if err := argv.Fits("input", prompt, 256); err != nil {
 		return err
 	}
 	if !strings.HasPrefix(prompt, "-") {
 		return nil
 	}
-	for i, arg := range a.cfg.Command {
+	for i, arg := range template {
 		if arg == "--" {
 			return nil
 		}
 		if at := strings.Index(arg, "{prompt}"); at > 0 {
 			return nil
 		} else if at == 0 {
-			return event.FailParam(event.InvalidRequest, "input", "the prompt begins with '-', which "+a.name+" would read as an option; write its definition with {prompt} behind \"--\" or as \""+optionBefore(a.cfg.Command, i)+"={prompt}\"")
+			return event.FailParam(event.InvalidRequest, "input", "the prompt begins with '-', which "+a.name+" would read as an option; write its definition with {prompt} behind \"--\" or as \""+optionBefore(template, i)+"={prompt}\"")
 		}
 	}
 	return nil

@@ -16,7 +16,7 @@ import (
 // pieces before it, give no fact of their own.
 type lines struct {
 	text, message, errs, session, usage, done path
-	exitDecides                               bool
+	cfg                                       *Config
 	implied                                   string
 
 	id       string
@@ -39,7 +39,7 @@ func newLines(c *Config, implied string) *lines {
 	return &lines{
 		text: at(c.JSONL.Text), message: at(c.JSONL.Message), errs: at(c.JSONL.Error),
 		session: at(c.sessionPath()), usage: at(c.JSONL.Usage), done: at(c.JSONL.Done),
-		exitDecides: c.JSONL.Done == "", implied: implied,
+		cfg: c, implied: implied,
 	}
 }
 
@@ -140,13 +140,16 @@ func (l *lines) outcome() *agent.Verdict {
 }
 
 // Close ends the message. Without a done path a good exit is the verdict, unless an
-// error was the last that was said; an error explains a bad one.
+// error was the last that was said; an error explains a bad one that no rule names.
 func (l *lines) Close(exit agent.Exit, out *agent.Batch) {
 	l.close(out)
 	if l.verdict || exit.Signal != "" {
 		return
 	}
-	if l.errText != "" || l.exitDecides && exit.Code == 0 {
+	if _, named := l.cfg.failure(exit.Code); named {
+		return
+	}
+	if l.errText != "" || l.cfg.exitDecides() && l.cfg.success(exit.Code) {
 		v := l.outcome()
 		v.Final = true
 		out.Add(agent.Fact{Kind: agent.FactVerdict, Verdict: v})

@@ -12,6 +12,7 @@ import (
 // plain reads output that is the answer itself: one message, a piece a line. Blank
 // lines before the first words give no fact.
 type plain struct {
+	cfg     *Config
 	session string // to announce, "" when nothing is resumed
 	said    []byte
 	blank   int // line ends held back, so that the text does not end with some
@@ -41,9 +42,11 @@ func (p *plain) Feed(line []byte, out *agent.Batch) {
 }
 
 // Close ends the message. The exit is the verdict.
-func (p *plain) Close(_ agent.Exit, out *agent.Batch) {
-	if len(p.said) == 0 {
-		return
+func (p *plain) Close(exit agent.Exit, out *agent.Batch) {
+	if len(p.said) > 0 {
+		out.Add(agent.Fact{Kind: agent.FactDone, Key: textKey, Item: &event.Item{Type: event.Message, Text: string(p.said)}})
 	}
-	out.Add(agent.Fact{Kind: agent.FactDone, Key: textKey, Item: &event.Item{Type: event.Message, Text: string(p.said)}})
+	if exit.Signal == "" && exit.Code != 0 && p.cfg.success(exit.Code) {
+		out.Add(agent.Fact{Kind: agent.FactVerdict, Verdict: &agent.Verdict{Final: true, Outcome: event.Completed}})
+	}
 }

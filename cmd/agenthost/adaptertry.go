@@ -66,7 +66,7 @@ func (v *adapterTryVerb) Run(c *console) error {
 	if err != nil {
 		return exit(exitUsage, err)
 	}
-	p := &trial{out: c.out, passthrough: runtimes[0].Passthrough}
+	p := &trial{out: c.out, passthrough: runtimes[0].Passthrough, exit: cfg.Agents.Runtimes[name].Exit}
 	runtimes[0].Adapter = &tried{Adapter: runtimes[0].Adapter, trial: p, native: v.Resume}
 	return v.play(c, cfg, runtimes, p, prompt, workdir)
 }
@@ -138,6 +138,7 @@ type trial struct {
 	mu          sync.Mutex
 	out         io.Writer
 	passthrough []string
+	exit        config.Exit
 	lines       int
 	native      string                     // the program's own id of the conversation
 	next        func(native string) string // the arguments of the next turn
@@ -161,8 +162,33 @@ func (p *trial) started(r *agent.Request, inv *agent.Invocation, next func(nativ
 	}
 	p.say("environ", "%s", strings.Join(actors.EnvNames(os.Environ(), p.passthrough, inv), " "))
 	if inv.ExitIsVerdict {
-		p.say("success", "is exit status 0: the definition names no last line")
+		p.say("success", "is exit status %s: the definition names no last line", statuses(p.exit.Success))
 	}
+	if len(p.exit.Failures) > 0 {
+		p.say("failure", "is exit status %s", failures(p.exit.Failures))
+	}
+}
+
+// statuses are those of success.
+func statuses(list []int) string {
+	if list == nil {
+		return "0"
+	}
+	words := make([]string, len(list))
+	for i, n := range list {
+		words[i] = strconv.Itoa(n)
+	}
+	return strings.Join(words, " or ")
+}
+
+// failures are statuses with their codes.
+func failures(codes map[string]string) string {
+	words := make([]string, 0, len(codes))
+	for status, code := range codes {
+		words = append(words, status+": "+code)
+	}
+	sort.Strings(words)
+	return strings.Join(words, ", ")
 }
 
 // words are arguments as they are, quoted where a reader could not tell them apart.
@@ -274,7 +300,7 @@ func (a *tried) Invocation(r *agent.Request) (*agent.Invocation, error) {
 	}
 	a.trial.started(r, inv, func(native string) string {
 		if !a.Capabilities().Resume {
-			return "begins anew: the definition has no resume.args"
+			return "begins anew: the definition has neither resume.args nor resume.argv"
 		}
 		if native == "" {
 			return "begins anew: the program told no session id"

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"path/filepath"
@@ -173,7 +172,9 @@ func (l *loader) checkRuntimes() {
 			l.fault(key, "", "no such adapter", remedy)
 			continue
 		default:
-			l.checkCommand(name, r)
+			l.checkCommand(name, r, func(at, value, what, remedy string) {
+				l.fault(strings.TrimSuffix(key+"."+at, "."), value, what, remedy)
+			})
 		}
 		for i, v := range r.PassthroughEnv {
 			if !variableName.MatchString(v) || strings.HasPrefix(v, "LD_") || strings.HasPrefix(v, "DYLD_") ||
@@ -213,20 +214,20 @@ func (l *loader) checkProvider(name string, r *Runtime) {
 
 // refuseCommandKeys names keys of adapter: command on a built-in adapter.
 func (l *loader) refuseCommandKeys(key string) {
-	for _, k := range []string{"command", "prompt", "output", "jsonl", "resume", "llm_env"} {
+	for _, k := range []string{"command", "prompt", "output", "jsonl", "resume", "exit", "llm_env"} {
 		if _, given := l.origins[key+"."+k]; given {
 			l.fault(key+"."+k, "", "belongs to adapter: command only", "remove it")
 		}
 	}
 }
 
-func (l *loader) checkCommand(name string, r *Runtime) {
-	key := "agents." + name
+// checkCommand judges a declared adapter, whichever file declares it.
+func (l *loader) checkCommand(name string, r *Runtime, wrong blame) {
 	if !adapterName.MatchString(name) || contains([]string{"none", "command", "imported"}, name) || l.src.Aliases[name] != "" {
-		l.fault(key, "", "cannot be an adapter's name", "use 1 to 40 of a-z 0-9 -, not none, command, imported or another adapter's alias")
+		wrong("", "", "cannot be an adapter's name", "use 1 to 40 of a-z 0-9 -, not none, command, imported or another adapter's alias")
 	}
 	if !l.cfg.allowCommand {
-		l.fault(key, "", "ABX_AGENTS_ALLOW_COMMAND=0 forbids adapters of one's own", "remove it, or unset that variable")
+		wrong("", "", "ABX_AGENTS_ALLOW_COMMAND=0 forbids adapters of one's own", "remove it, or unset that variable")
 	}
 	if r.Prompt == "" {
 		r.Prompt = "stdin"
@@ -236,18 +237,19 @@ func (l *loader) checkCommand(name string, r *Runtime) {
 	}
 	// The adapter knows its own rules.
 	if _, err := command.New(name, r.Declared()); err != nil {
-		var wrong *command.KeyError
-		if errors.As(err, &wrong) {
-			l.fault(key+"."+wrong.Key, "", wrong.Problem, "")
-		} else {
-			l.fault(key, "", err.Error(), "")
+		keys := command.KeyErrors(err)
+		for _, k := range keys {
+			wrong(k.Key, "", k.Problem, "")
+		}
+		if keys == nil {
+			wrong("", "", err.Error(), "")
 		}
 	}
-	if !mayCommand(r.Permissions) {
-		l.fault(key+".permissions", r.Permissions, commandPermissions, "use workspace_write or full_access, or confine the program by what starts it")
+	if b := r.Binary; strings.Contains(b, "/") && !filepath.IsAbs(b) {
+		wrong("binary", b, "is neither a name nor an absolute path", "write a name in tools_dir or PATH, or a path from / on")
 	}
-	if _, given := l.origins[key+".binary"]; given {
-		l.fault(key+".binary", r.Binary, "is not used with adapter: command", "the program is the first element of command")
+	if !mayCommand(r.Permissions) {
+		wrong("permissions", r.Permissions, commandPermissions, "use workspace_write or full_access, or confine the program by what starts it")
 	}
 }
 
@@ -328,12 +330,13 @@ func absolute(path string) bool {
 // Declared is the runtime as the declarative adapter takes it.
 func (r *Runtime) Declared() command.Config {
 	c := command.Config{
-		Command: r.Command, Prompt: r.Prompt, Output: command.Output{Format: r.Output.Format},
+		Binary: r.Binary, Command: r.Command, Prompt: r.Prompt, Output: command.Output{Format: r.Output.Format},
 		JSONL: command.Paths{
 			Text: r.JSONL.TextPath, Message: r.JSONL.MessagePath, Error: r.JSONL.ErrorPath,
 			Session: r.JSONL.SessionPath, Usage: r.JSONL.UsagePath, Done: r.JSONL.DonePath,
 		},
-		Resume: command.Resume{Args: r.Resume.Args},
+		Resume: command.Resume{Args: r.Resume.Args, Argv: r.Resume.Argv},
+		Exit:   command.Exit{Success: r.Exit.Success, Failures: r.Exit.Failures},
 		LLMEnv: command.LLMEnv{APIKey: r.LLMEnv.APIKey, BaseURL: r.LLMEnv.BaseURL, Model: r.LLMEnv.Model},
 	}
 	if r.Resume.SessionIDFrom != "" {

@@ -159,6 +159,7 @@ type Runtime struct {
 	Output  Output   `yaml:"output"`
 	JSONL   JSONL    `yaml:"jsonl"`
 	Resume  Resume   `yaml:"resume"`
+	Exit    Exit     `yaml:"exit"`
 	LLMEnv  LLMEnv   `yaml:"llm_env"`
 }
 
@@ -184,10 +185,19 @@ type JSONL struct {
 	DonePath    string `yaml:"done_path"`
 }
 
-// Resume says how a declarative adapter's CLI goes on with a session.
+// Resume says how a declarative adapter's CLI goes on with a session: by further
+// arguments, or by others.
 type Resume struct {
 	Args          []string `yaml:"args"`
+	Argv          []string `yaml:"argv"`
 	SessionIDFrom string   `yaml:"session_id_from"`
+}
+
+// Exit says what the exit status of a declarative adapter's CLI means where its
+// output does not tell.
+type Exit struct {
+	Success  []int             `yaml:"success"`
+	Failures map[string]string `yaml:"failures"` // status to the code of the failure
 }
 
 // LLMEnv names the variables in which a declarative adapter's CLI expects its

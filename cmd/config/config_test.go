@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -104,10 +105,13 @@ func TestEveryKeyIsReadFromTheFile(t *testing.T) {
 			continue // refused as a whole, see bad/not_built
 		}
 		at := key
-		for _, k := range []string{"adapter", "command", "prompt", "output", "jsonl", "resume", "llm_env"} {
+		for _, k := range []string{"adapter", "command", "prompt", "output", "jsonl", "resume", "exit", "llm_env"} {
 			if strings.HasPrefix(key, "agents.codex."+k) {
 				at = strings.Replace(key, "codex", "aider", 1)
 			}
+		}
+		if strings.HasSuffix(key, ".resume.argv") || strings.Contains(key, ".exit.success") {
+			at = strings.Replace(at, "aider", "other", 1) // not together with resume.args and done_path
 		}
 		at = strings.Replace(at, ".mcp_servers", ".mcp_servers.docs", 1)
 		if _, ok := l.origins[at]; !ok {
@@ -139,8 +143,12 @@ func TestFullFile(t *testing.T) {
 	if k := c.Agents.Runtimes["claude-code"]; k.Binary != "claude" || k.Home != "inherit" || k.Driver != "auto" {
 		t.Errorf("claude-code: %+v", k)
 	}
-	if a := c.Agents.Runtimes["aider"]; c.Agents.Default != "aider" || a.JSONL.DonePath != ".done" || a.Command[3] != "{prompt}" || a.LLMEnv.Model != "AIDER_MODEL" || a.Resume.Args[0] != "--restore" {
+	if a := c.Agents.Runtimes["aider"]; c.Agents.Default != "aider" || a.JSONL.DonePath != ".done" || a.Command[3] != "{prompt}" || a.LLMEnv.Model != "AIDER_MODEL" || a.Resume.Args[0] != "--restore" ||
+		a.Binary != "/opt/aider/bin/aider" || a.Exit.Failures["75"] != "rate_limited" {
 		t.Errorf("aider: %+v", a)
+	}
+	if o := c.Agents.Runtimes["other"]; o.Resume.Argv[1] != "--again" || !slices.Equal(o.Exit.Success, []int{0, 3}) {
+		t.Errorf("other: %+v", o)
 	}
 	if c.Environments.Hosted != "off" || c.Environments.Workspace != "/work space" {
 		t.Errorf("environments: %+v", c.Environments)

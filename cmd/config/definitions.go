@@ -154,17 +154,19 @@ func servers(in map[string]MCPServer, wrong blame) map[string]spec.MCPServer {
 // adopt makes a saved agent of one of the reference shape.
 func (l *loader) adopt(r *referenceAgent, taken map[string]bool, wrong blame) {
 	before := len(l.problems)
-	runtime := "agents." + r.Runtime
-	if r.Provider != (referenceProvider{}) {
-		wrong("provider", "", "a provider belongs to the adapter here", "set "+runtime+".llm in agenthost.yaml and remove it")
-	}
-	if len(r.ExtraArgs) > 0 {
-		wrong("extra_args", "", "arguments belong to the adapter here", "set "+runtime+".extra_args in agenthost.yaml and remove it")
-	}
-	if r.Runtime == "command" || r.Command.Argv != nil {
-		wrong("command", "", "a command is an adapter here", "declare agents."+r.Name+" with adapter: command in agenthost.yaml and remove this agent")
-		taken[r.Name] = true
-		return
+	if r.Runtime == "command" || r.Runtime == "custom" {
+		l.adoptCommand(r, wrong)
+	} else {
+		runtime := "agents." + r.Runtime
+		if r.Provider != (referenceProvider{}) {
+			wrong("provider", "", "a provider belongs to the adapter here", "set "+runtime+".llm in agenthost.yaml and remove it")
+		}
+		if len(r.ExtraArgs) > 0 {
+			wrong("extra_args", "", "arguments belong to the adapter here", "set "+runtime+".extra_args in agenthost.yaml and remove it")
+		}
+		if r.Command.Argv != nil {
+			wrong("command", "", "belongs to runtime: command", "remove it")
+		}
 	}
 	d := Definition{
 		Name: r.Name, Runtime: r.Runtime, Model: r.Model, Instructions: r.Instructions, Env: r.Env, Secrets: r.Secrets,
@@ -184,6 +186,51 @@ func (l *loader) adopt(r *referenceAgent, taken map[string]bool, wrong blame) {
 			a.Metadata = map[string]string{"description": r.Description}
 		}
 	}
+}
+
+// commandKeys are the names that the keys of a declared adapter have in the reference
+// shape.
+var commandKeys = strings.NewReplacer("resume.argv", "command.resume_argv", "output.format", "command.parser", "command", "command.argv", "prompt", "command.prompt", "binary", "command.binary")
+
+// adoptCommand makes an adapter of the command of an agent, and gives the agent that
+// one: a command is the agent's own there.
+func (l *loader) adoptCommand(r *referenceAgent, wrong blame) {
+	if r.Provider != (referenceProvider{}) {
+		wrong("provider", "", "a command is told of its provider by variables", "write them into env and secrets of this agent, under the names that the program reads")
+	}
+	run := defaultRuntime(r.Command.Binary)
+	run.Adapter, run.ExtraArgs = "command", r.ExtraArgs
+	run.Command, run.Prompt, run.Resume.Argv = r.Command.Argv, r.Command.Prompt, r.Command.ResumeArgv
+	if r.Command.Parser != "" {
+		run.Output.Format = r.Command.Parser
+	}
+	name := l.commandName(r.Name)
+	l.checkCommand(name, run, func(key, value, what, remedy string) {
+		if key = commandKeys.Replace(key); key == "" {
+			key = "command"
+		}
+		wrong(key, value, what, remedy)
+	})
+	if r.Model != "" && !strings.Contains(strings.Join(run.Command, "\x00"), "{model}") {
+		wrong("model", r.Model, "has no place in command.argv", "put {model} there, or remove it")
+	}
+	l.cfg.Agents.Runtimes[name] = run
+	r.Runtime = name
+}
+
+// commandName is the name of the adapter of an agent's command, which no other has.
+func (l *loader) commandName(agent string) string {
+	name := "command-" + strings.Map(func(c rune) rune {
+		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' {
+			return c
+		}
+		return '-'
+	}, strings.ToLower(agent))
+	name = name[:min(len(name), 36)]
+	for n, first := 2, name; l.cfg.Agents.Runtimes[name] != nil; n++ {
+		name = fmt.Sprintf("%s-%d", first, n)
+	}
+	return name
 }
 
 // seconds is a time as the reference shape writes it.

@@ -66,8 +66,8 @@ type referenceLimits struct {
 type referenceCommand struct {
 	Argv       []string `yaml:"argv"`
 	ResumeArgv []string `yaml:"resume_argv"`
-	Prompt     string   `yaml:"prompt"`
-	Parser     string   `yaml:"parser"`
+	Prompt     string   `yaml:"prompt" enum:"argv,stdin"`
+	Parser     string   `yaml:"parser" enum:"text,jsonl-claude,jsonl-codex,jsonl-cursor"`
 	Binary     string   `yaml:"binary"`
 }
 

@@ -161,7 +161,7 @@ func TestLargestArtifactOfExistingDeployments(t *testing.T) {
 func TestAgentsFileOfExistingDeployments(t *testing.T) {
 	t.Parallel()
 	c := good(t, "", nil, "ABX_AGENTS_CONFIG=testdata/reference.json")
-	if len(c.SavedAgents()) != 1 || c.Agents.Default != "claude-code" {
+	if len(c.SavedAgents()) != 2 || c.Agents.Default != "claude-code" {
 		t.Fatalf("%+v, default %s", c.SavedAgents(), c.Agents.Default)
 	}
 	a := c.SavedAgents()[0]
@@ -170,7 +170,19 @@ func TestAgentsFileOfExistingDeployments(t *testing.T) {
 		a.SecretEnv["TOK"] != "MY_NPM" || a.MCP["fs"].Command != "mcp-fs" || a.Metadata["description"] != "writes code" {
 		t.Errorf("%+v", a)
 	}
-	_, _, err := load(t, "", nil, "ABX_AGENTS_CONFIG=testdata/reference_bad.yaml")
+	own, r := c.SavedAgents()[1], c.Agents.Runtimes["command-aider-2"]
+	if r == nil || own.Name != "Aider.2" || own.Adapter != "command-aider-2" || own.Model != "big" || own.Env["AIDER_X"] != "1" {
+		t.Fatalf("%+v of %+v", own, r)
+	}
+	if r.Adapter != "command" || r.Binary != "/opt/aider/bin/aider" || r.Command[2] != "{model}" || r.Resume.Argv[1] != "--again" ||
+		r.Prompt != "argv" || r.Output.Format != "text" || !slices.Equal(r.ExtraArgs, []string{"--no-git"}) {
+		t.Errorf("%+v", r)
+	}
+	_, _, err := load(t, "", nil, "ABX_AGENTS_CONFIG=testdata/reference.json", "ABX_AGENTS_ALLOW_COMMAND=0")
+	if err == nil || !strings.Contains(err.Error(), "agents[1].command: ABX_AGENTS_ALLOW_COMMAND=0") {
+		t.Errorf("a command with ABX_AGENTS_ALLOW_COMMAND=0: %v", err)
+	}
+	_, _, err = load(t, "", nil, "ABX_AGENTS_CONFIG=testdata/reference_bad.yaml")
 	golden(t, "testdata/reference_bad.txt", err.Error()+"\n")
 	if strings.Contains(err.Error(), "sk-secret") {
 		t.Error("a message shows a secret")

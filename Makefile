@@ -8,7 +8,7 @@ RELEASE := CGO_ENABLED=0 GOFLAGS=-trimpath
 TOOLS   := $(CURDIR)/build/tools
 STAGE   := .ci/stage
 
-.PHONY: help build run test unit lint certify bench-ready clean
+.PHONY: help build run test examples unit lint certify bench-ready clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -31,13 +31,18 @@ test: ## build and test everything, with the real CLIs and SDKs
 	@$(STAGE) demo bin/demo
 	@echo "test: go test -race ./..."
 	@AGENTHOST_TEST_CLIS=1 go test -race -timeout 15m ./...
+	@$(STAGE) examples $(MAKE) --no-print-directory examples
+
+examples: ## build and test the modules in docs/examples, as a module outside would be
+	@cd docs/examples/adapter && go vet ./... && go test -race -timeout 5m ./... || \
+		{ echo 'if go.mod is out of date: cd docs/examples/adapter && go mod tidy' >&2; exit 1; }
 
 unit: ## test without the real CLIs and SDKs
 	@go test -race -timeout 15m ./...
 
 lint: ## gofmt, vet and golangci-lint
 	@$(STAGE) tools fakes/tools/install.sh lint
-	@$(STAGE) gofmt sh -c 'test -z "$$(gofmt -l actors adapters cmd fakes server wires | tee /dev/stderr)"'
+	@$(STAGE) gofmt sh -c 'test -z "$$(gofmt -l actors adapters cmd docs fakes server wires | tee /dev/stderr)"'
 	@$(RELEASE) $(TOOLS)/bin/golangci-lint run
 
 certify: bin/demo ## the long matrix: every case on every CLI, three times

@@ -4,7 +4,9 @@
 // handler and has no globals.
 //
 // A Host is built with New, runs between Start and Stop, and is used through its
-// methods; they turn a call into a message and a bounded wait. Inside, each
+// methods; they turn a call into a message and a bounded wait. The example below
+// embeds one; docs/examples/adapter is a module of its own that does so with an adapter
+// for a CLI of its own. Inside, each
 // session, turn and subprocess is an actor:
 //
 //	supervisor            admission (actors/queue), registry of sessions, what

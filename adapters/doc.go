@@ -6,5 +6,6 @@
 // nothing, reads no clock and keeps no state between turns. The packages here
 // import actors/agent, actors/event, actors/spec and each other, nothing else of
 // this module. There is no registration at import time: whoever embeds the engine
-// passes the adapters it wants to NewSet.
+// passes the adapters it wants to NewSet, its own among them: docs/examples/adapter is
+// a module of somebody else with an adapter, its tests and a Host that runs it.
 package adapters

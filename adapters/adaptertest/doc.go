@@ -27,5 +27,12 @@
 //   - noise between the lines changes nothing but adds Unknown facts; cut and broken
 //     lines never panic and never give invalid UTF-8.
 //
+// Adapters of other modules use it as those here do; Cases.Facts and Record belong to
+// the capability matrix of this module and stay unused there. docs/examples/adapter is
+// such a module, with an adapter, its recordings, the suite and a Host that runs it.
+//
+// Read and Reading are there for tests of an adapter's own: what a run comes to by the
+// engine's rules. Load and Lines read recordings, FuzzFeed feeds a parser at random.
+//
 // It imports the standard library's testing and is for tests only.
 package adaptertest

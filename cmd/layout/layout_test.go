@@ -77,6 +77,9 @@ func packages(t *testing.T) []*pkg {
 			if name := d.Name(); file != root && (strings.HasPrefix(name, ".") || name == "testdata" || name == "build" || name == "bin" || name == "node_modules") {
 				return filepath.SkipDir
 			}
+			if _, err := os.Stat(filepath.Join(file, "go.mod")); err == nil && file != root {
+				return filepath.SkipDir // a module of its own: see TestExampleModules
+			}
 			return nil
 		}
 		if !strings.HasSuffix(file, ".go") {
@@ -223,6 +226,33 @@ func TestTopLevelIsFixed(t *testing.T) {
 	for _, e := range entries {
 		if name := e.Name(); !strings.HasPrefix(name, ".") && !slices.Contains(allowed, name) {
 			t.Errorf("%s stands at the top level", name)
+		}
+	}
+}
+
+// The modules in docs/examples stand for those of other people: they use what such a
+// module can use, and make test builds them.
+func TestExampleModules(t *testing.T) {
+	t.Parallel()
+	makefile, err := os.ReadFile("../../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mods, err := filepath.Glob("../../docs/examples/*/go.mod")
+	if err != nil || len(mods) == 0 {
+		t.Fatalf("no modules: %v", err)
+	}
+	for _, mod := range mods {
+		folder := filepath.ToSlash(filepath.Dir(strings.TrimPrefix(filepath.ToSlash(mod), "../../")))
+		if !strings.Contains(string(makefile), "cd "+folder+" && go vet ./... && go test ") {
+			t.Errorf("make test does not test %s", folder)
+		}
+		text, err := os.ReadFile(mod)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), "replace "+module+" => ../../..") {
+			t.Errorf("%s does not build against this tree", folder)
 		}
 	}
 }

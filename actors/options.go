@@ -183,6 +183,7 @@ type config struct {
 	lookup    func(ctx context.Context, host string) ([]netip.Addr, error)
 	warden    Warden
 	cgroups   *process.Cgroups
+	tapes     func(*Taped) Tape
 }
 
 // WithStore sets where journal and records live. The Host closes it. Default: a
@@ -245,6 +246,11 @@ func WithWarden(w Warden) Option { return func(c *config) { c.warden = w } }
 // WithCgroups gives every tree a control group of its own. Default: trees are found
 // by group, recorded tree and marker.
 func WithCgroups(g *process.Cgroups) Option { return func(c *config) { c.cgroups = g } }
+
+// WithTapes records what CLIs are told and what they say: start is asked for a tape
+// for each process, before it is started, and may give nil for none. Default: nothing
+// is recorded.
+func WithTapes(start func(*Taped) Tape) Option { return func(c *config) { c.tapes = start } }
 
 func (c *config) validate() error {
 	var errs []error

@@ -81,11 +81,13 @@ func (a *processActor) start(c actor.Context) {
 		credits: make(chan struct{}, inFlight), quit: make(chan struct{}), adopted: make(chan struct{}),
 	}
 	a.adopted = a.reader.adopted
-	spec, self, host, marker, adopted, quit := a.reader.spec(), c.Self(), a.host, a.job.marker, a.adopted, a.reader.quit
+	reader, spec, self, host, marker, adopted, quit := a.reader, a.reader.spec(), c.Self(), a.host, a.job.marker, a.adopted, a.reader.quit
 	host.work.Go(func() {
+		reader.record(&spec)
 		p, err := process.Start(spec)
 		host.root.Send(self, &started{p: p, err: err})
 		if err != nil {
+			reader.tape.ended(agent.Exit{Code: -1})
 			return
 		}
 		select {
@@ -191,6 +193,7 @@ type reader struct {
 	quit    chan struct{}
 	adopted chan struct{}
 	spoke   bool
+	tape    *recorder
 }
 
 func (r *reader) spec() process.Spec {
@@ -201,6 +204,16 @@ func (r *reader) spec() process.Spec {
 		MaxLine: l.MaxLineBytes, MaxOutput: r.job.maxOutput, Limits: r.job.limits, Cgroups: r.host.cfg.cgroups,
 		OnLines: r.lines, OnDropped: r.dropped, OnLimit: r.limit, OnExit: r.exit,
 	}
+}
+
+// record puts the process on a tape, if somebody wants one.
+func (r *reader) record(spec *process.Spec) {
+	r.tape = r.host.record(&Taped{Adapter: r.job.adapter, Driver: DriverExec, Binary: spec.Path, Args: spec.Args, Dir: spec.Dir}, spec.Env, r.job.redact)
+	if r.tape == nil {
+		return
+	}
+	spec.OnBytes = r.tape.piece
+	r.tape.whole(Stdin, spec.Stdin)
 }
 
 var batches = sync.Pool{New: func() any { return new(agent.Batch) }}
@@ -265,10 +278,11 @@ func (r *reader) limit() {
 }
 
 func (r *reader) exit(st process.Status) {
+	exit := agent.Exit{Code: st.Code, Signal: st.Signal, Stderr: r.job.redact.String(string(st.Stderr))}
+	r.tape.ended(exit)
 	if !r.announced() {
 		return
 	}
-	exit := agent.Exit{Code: st.Code, Signal: st.Signal, Stderr: r.job.redact.String(string(st.Stderr))}
 	b := new(agent.Batch)
 	func() {
 		defer func() {

@@ -14,9 +14,10 @@ import (
 type (
 	// launched says what became of the start.
 	launched struct {
-		p   *process.Process
-		dir string
-		err error
+		p    *process.Process
+		dir  string
+		tape *recorder
+		err  error
 	}
 	// heard is what one pipe read said; read is called when more may be read.
 	heard struct {
@@ -91,6 +92,7 @@ type runner struct {
 	adopted  chan struct{}
 	quit     chan struct{}
 	finished bool
+	tape     *recorder
 }
 
 func newRunner(h *Host, pool *actor.PID, b *berth) *runner {
@@ -203,7 +205,12 @@ func (r *runner) launch(c actor.Context) {
 			if spec.Dir == "" {
 				spec.Dir = host.cfg.stateDir
 			}
-			m.p, err = process.Start(spec)
+			m.tape = host.record(&Taped{
+				Adapter: b.adapter.Name(), Driver: DriverPersistent, Binary: spec.Path, Args: spec.Args, Dir: spec.Dir,
+			}, spec.Env, b.redact)
+			if m.p, err = process.Start(spec); err != nil {
+				m.tape.ended(agent.Exit{Code: -1})
+			}
 			return err
 		}()
 		root.Send(self, m)
@@ -252,7 +259,7 @@ func (r *runner) launched(c actor.Context, m *launched) {
 		r.end(c)
 		return
 	}
-	r.p = m.p
+	r.p, r.tape = m.p, m.tape
 	c.Send(r.host.reaper, &planted{marker: r.marker(), p: m.p, turn: r.tenant()})
 	close(r.adopted)
 	r.proto = r.berth.adapter.NewProtocol()

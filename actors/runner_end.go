@@ -144,6 +144,8 @@ func (r *runner) closed(c actor.Context, m *closed) {
 		stderr = g.job.redact.String(stderr)
 	}
 	r.exit = agent.Exit{Code: st.Code, Signal: st.Signal, Stderr: r.berth.redact.String(stderr)}
+	r.tape.whole(Stderr, []byte(r.exit.Stderr))
+	r.tape.ended(r.exit)
 	if !clean && r.reason == "" {
 		r.host.log.Warn("runner ended", "adapter", r.berth.adapter.Name(), "runner", r.id, "status", st.Code, "signal", st.Signal, "turns", len(r.guests)+len(r.waiting))
 	}
@@ -188,6 +190,7 @@ func (r *runner) abandon(c actor.Context) {
 	r.clock.stop()
 	r.idle.stop()
 	close(r.quit)
+	r.tape.ended(agent.Exit{Code: -1}) // nobody hears the rest
 	host, dir, p, marker, polite := r.host, r.dir, r.p, r.marker(), len(r.guests) == 0 && r.state == serving
 	if !r.retired {
 		c.Send(r.pool, &retired{runner: c.Self()})

@@ -54,6 +54,7 @@ func (r *runner) speak(c actor.Context, say func()) {
 	t := &r.talk
 	write, said, ready, pong, broken := t.Write, t.Said, t.Ready, t.Pong, t.Broken
 	t.Write, t.Said, t.Ready, t.Pong, t.Broken = nil, nil, false, false, ""
+	r.spoken(write)
 	if len(write) > 0 && !r.p.Say(write) {
 		broken = "it does not read what it is told"
 	}
@@ -132,6 +133,9 @@ func (r *runner) heard(c actor.Context, m *heard) {
 		for _, line := range m.lines {
 			for _, s := range sets {
 				line = s.Bytes(line)
+			}
+			if r.tape != nil {
+				r.tape.whole(Stdout, append(line[:len(line):len(line)], '\n'))
 			}
 			r.proto.Feed(line, &r.talk)
 		}
@@ -258,6 +262,17 @@ func (r *runner) forsake(c actor.Context, turn event.ID) {
 		r.dismiss(c, &dismiss{turn: turn})
 		r.depart(c, g)
 	}
+}
+
+// spoken records what the runner is told, without the secrets of its turns.
+func (r *runner) spoken(write []byte) {
+	if r.tape == nil {
+		return
+	}
+	for _, s := range r.redactors() {
+		write = s.Bytes(write)
+	}
+	r.tape.whole(Stdin, write)
 }
 
 // redactors are the different sets of the turns and of the runner itself.

@@ -146,6 +146,7 @@ func (p *Process) readStderr() {
 	var buf [4 << 10]byte
 	for {
 		n, err := p.stderr.Read(buf[:])
+		p.told(true, buf[:n])
 		p.tail.write(buf[:n])
 		if err != nil {
 			break
@@ -161,9 +162,11 @@ func (p *Process) readStdout() (gaveUp bool) {
 	defer s.release()
 	defer func() { _ = p.stdout.Close() }()
 	for {
-		n, err := p.stdout.Read(s.space())
+		space := s.space()
+		n, err := p.stdout.Read(space)
 		if n > 0 {
 			p.arrived()
+			p.told(false, space[:n])
 			s.feed(n)
 		}
 		if err == nil {
@@ -202,10 +205,18 @@ func (p *Process) drain(s *splitter) (ended bool) {
 			return n == 0 && rerr == nil
 		}
 		p.arrived()
+		p.told(false, space[:n])
 		s.feed(n)
 		left -= n
 	}
 	return false
+}
+
+// told hands on what was read, as it came.
+func (p *Process) told(stderr bool, read []byte) {
+	if p.spec.OnBytes != nil && len(read) > 0 {
+		p.spec.OnBytes(stderr, read)
+	}
 }
 
 func (p *Process) arrived() {

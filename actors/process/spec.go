@@ -14,8 +14,8 @@ const (
 
 // Spec says what to run and who is told about it.
 //
-// The callbacks are made by one goroutine, one at a time and in order; the first
-// may come before Start has returned. A nil callback is not made.
+// The callbacks are made by one goroutine, one at a time and in order, but for
+// OnBytes; the first may come before Start has returned. A nil callback is not made.
 type Spec struct {
 	// Path is the binary. Without a slash it is looked up in our own PATH.
 	Path string
@@ -60,6 +60,11 @@ type Spec struct {
 	// OnLimit tells, once, that MaxOutput was exceeded. No line comes after it; the
 	// pipe is still read to its end.
 	OnLimit func()
+	// OnBytes gets what was read of stdout, or of stderr, as it came; p is valid
+	// during the call. It is made by the goroutines that read, so the two may come at
+	// once. It comes before what is made of the bytes; while it blocks nothing more is
+	// read of that pipe.
+	OnBytes func(stderr bool, p []byte)
 	// OnExit is the last call: the leader is reaped, stdout and stderr have ended or
 	// were given up.
 	OnExit func(Status)

@@ -119,7 +119,9 @@ func TestATapeOfWhatDoesNotStartEnds(t *testing.T) {
 	t.Parallel()
 	var tapes reels
 	h := startedIn(t, t.TempDir(), quick(), memory.New(), actors.WithTapes(tapes.start), actors.WithRuntime(actors.RuntimeConfig{
-		Adapter: script{invocation: func(_ *agent.Request, inv *agent.Invocation) { inv.Env = append(inv.Env, "BIG="+strings.Repeat("x", 8<<20)) }},
+		Adapter: script{invocation: func(_ *agent.Request, inv *agent.Invocation) {
+			inv.Env = append(inv.Env, "BIG="+strings.Repeat("x", 8<<20))
+		}},
 	}))
 	p := create(t, h, "true")
 	outcome(t, follow(t, h, p.Session.ID, 0, ended(p.Turns[0].ID)))

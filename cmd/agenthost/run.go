@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/agenthost/agenthost/actors"
@@ -16,6 +17,7 @@ import (
 	"github.com/agenthost/agenthost/actors/fold"
 	"github.com/agenthost/agenthost/actors/spec"
 	"github.com/agenthost/agenthost/cmd/config"
+	"github.com/agenthost/agenthost/cmd/recording"
 )
 
 type runVerb struct {
@@ -24,18 +26,22 @@ type runVerb struct {
 	Model   string   `short:"m" placeholder:"NAME" help:"Model to name to the agent. Default: the agent's own choice."`
 	Workdir string   `short:"C" placeholder:"DIR" help:"Directory the agent works in. Default: the current one."`
 	JSON    bool     `help:"Print events as JSON lines instead of the answer."`
+	Record  string   `placeholder:"DIR" help:"Keep what passed through the program's pipes, with times, and the events it became, in a new directory."`
 	URL     string   `env:"AGENTHOST_URL" placeholder:"URL" help:"Ask a running server instead, such as http://127.0.0.1:9000; without a scheme it is http."`
 	Token   string   `env:"AGENTHOST_TOKEN" placeholder:"TOKEN" help:"Token for that server; better set as AGENTHOST_TOKEN."`
 	settings
 
 	unread bool // standard input holds something that is not read
+	tape   *recording.Recorder
 }
 
 // Help says what --help adds.
 func (*runVerb) Help() string {
 	return "Without --url the agent runs as a child of this command, with your own sign-in (home: auto) and the configuration's permissions; " +
 		"nothing is stored by this host. The first line, on standard error, says which agent works where. Ctrl-C cancels the turn and leaves nothing running; " +
-		"a second Ctrl-C ends at once.\n\nExit codes: 0 answered, 1 refused, 2 wrong use, 3 the turn failed, 130 cancelled.\n\n" +
+		"a second Ctrl-C ends at once.\n\n" +
+		"--record DIR keeps 1.stream, byte for byte what the program read and wrote, recording.json, with its arguments and the names (never the values) " +
+		"of its variables, and events.jsonl. Configured keys and secrets are taken out; look through it before you give it away.\n\nExit codes: 0 answered, 1 refused, 2 wrong use, 3 the turn failed, 130 cancelled.\n\n" +
 		"Every setting of serve --help works here too."
 }
 
@@ -57,6 +63,9 @@ func (v *runVerb) Run(c *console) error {
 	if v.URL != "" {
 		if v.Workdir != "" {
 			return exit(exitUsage, errors.New("--workdir belongs to a local run; a server's agents work where the server says"))
+		}
+		if v.Record != "" {
+			return exit(exitUsage, errors.New("--record belongs to a local run; the programs of a server are not seen from here"))
 		}
 		return v.remote(ctx, c, prompt, interrupted)
 	}
@@ -141,18 +150,36 @@ func (v *runVerb) local(ctx context.Context, c *console, prompt string, interrup
 	if v.given()["log.level"] != "" {
 		log = logger(c, cfg.Log)
 	}
-	host, stop, err := throwaway(ctx, cfg, log, runtimes)
+	var more []actors.Option
+	if v.Record != "" {
+		if v.tape, err = recording.New(v.Record, secretsOf(cfg, runtimes)...); err != nil {
+			return exit(exitUsage, err)
+		}
+		more = append(more, actors.WithTapes(v.tape.Start))
+	}
+	host, stop, err := throwaway(ctx, cfg, log, runtimes, more...)
 	if err != nil {
+		if v.tape != nil {
+			err = errors.Join(err, v.tape.Close(version, ""))
+		}
 		return exit(exitFailed, err)
 	}
+	cli := "" // version of the program that runs
 	defer func() {
-		if stopErr := stop(); err == nil && stopErr != nil {
+		stopErr := stop()
+		if v.tape != nil {
+			stopErr = errors.Join(stopErr, v.tape.Close(version, cli))
+		}
+		if err == nil && stopErr != nil {
 			err = exit(exitFailed, stopErr)
 		}
 	}()
 	posted, err := v.post(ctx, host, workdir, prompt)
 	if err != nil {
 		return exit(exitFailed, refusal(err))
+	}
+	if v.tape != nil {
+		cli = cliVersion(ctx, host, posted.Session.Settings.Agent.Adapter)
 	}
 	say(c.err, "%s%s", firstLine(ctx, host, posted, cfg), v.notRead())
 	end, err := v.follow(ctx, c, host, posted, interrupted)
@@ -162,9 +189,35 @@ func (v *runVerb) local(ctx context.Context, c *console, prompt string, interrup
 	return verdict(end.Outcome, end.Failure)
 }
 
+// secretsOf are the values that a recording may not have.
+func secretsOf(cfg *config.Config, runtimes []actors.RuntimeConfig) (values []string) {
+	for _, r := range runtimes {
+		values = append(values, r.LLM.APIKey)
+	}
+	for _, t := range cfg.Auth.Tokens {
+		values = append(values, t.Value)
+	}
+	for _, a := range cfg.SavedAgents() {
+		for _, variable := range a.SecretEnv {
+			values = append(values, env(variable))
+		}
+	}
+	return values
+}
+
+// cliVersion is what the program of an adapter tells of its version.
+func cliVersion(ctx context.Context, host *actors.Host, adapter string) string {
+	for _, r := range host.Runtimes(ctx) {
+		if r.Name == adapter {
+			return r.Version
+		}
+	}
+	return ""
+}
+
 // throwaway starts a host that leaves nothing behind. stop ends it with everything
 // that it runs.
-func throwaway(ctx context.Context, cfg *config.Config, log *slog.Logger, runtimes []actors.RuntimeConfig) (host *actors.Host, stop func() error, err error) {
+func throwaway(ctx context.Context, cfg *config.Config, log *slog.Logger, runtimes []actors.RuntimeConfig, more ...actors.Option) (host *actors.Host, stop func() error, err error) {
 	state, err := runDir(cfg.StateDir, runtimes)
 	if err != nil {
 		return nil, nil, err
@@ -174,7 +227,7 @@ func throwaway(ctx context.Context, cfg *config.Config, log *slog.Logger, runtim
 		guards.end()
 		_ = os.RemoveAll(state)
 	}
-	if host, err = actors.New(append(options(cfg, log, state, runtimes), guarded...)...); err != nil {
+	if host, err = actors.New(slices.Concat(options(cfg, log, state, runtimes), guarded, more)...); err != nil {
 		gone()
 		return nil, nil, err
 	}
@@ -290,7 +343,7 @@ func (v *runVerb) follow(ctx context.Context, c *console, host *actors.Host, p *
 		return nil, refusal(err)
 	}
 	defer sub.Close()
-	out := &printer{out: c.out, err: c.err, json: v.JSON}
+	out := &printer{out: c.out, err: c.err, json: v.JSON, tape: v.tape}
 	cancelled := false
 	for seen := p.Before; ; {
 		b, wake, err := sub.Next()
@@ -322,8 +375,9 @@ func (v *runVerb) follow(ctx context.Context, c *console, host *actors.Host, p *
 type printer struct {
 	out, err io.Writer
 	json     bool
-	open     bool  // the last message has not ended its line
-	failed   error // of the first write that failed
+	tape     *recording.Recorder // nil for none
+	open     bool                // the last message has not ended its line
+	failed   error               // of the first write that failed
 }
 
 func (p *printer) write(text string) {
@@ -341,13 +395,10 @@ func (p *printer) batch(b *fold.Batch, seen *int64) *event.End {
 			continue
 		}
 		*seen = e.Seq
-		if p.json {
-			line, err := e.MarshalJSON()
-			if err != nil && p.failed == nil {
-				p.failed = err
-			}
-			p.write(string(line) + "\n")
-		} else {
+		if p.json || p.tape != nil {
+			p.line(e)
+		}
+		if !p.json {
 			p.event(e)
 		}
 		if e.Kind == event.TurnEnded {
@@ -355,6 +406,20 @@ func (p *printer) batch(b *fold.Batch, seen *int64) *event.End {
 		}
 	}
 	return end
+}
+
+// line prints an event as JSON, or records it, or both.
+func (p *printer) line(e *event.Event) {
+	line, err := e.MarshalJSON()
+	if err != nil && p.failed == nil {
+		p.failed = err
+	}
+	if p.tape != nil {
+		p.tape.Event(line)
+	}
+	if p.json {
+		p.write(string(line) + "\n")
+	}
 }
 
 func (p *printer) event(e *event.Event) {

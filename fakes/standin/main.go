@@ -16,7 +16,8 @@ type World struct {
 
 const usage = `usage: fake [OPTIONS] codex ARGS...    speak codex exec --json, as the real CLI is called
        fake [OPTIONS] claude ARGS...   speak claude -p --output-format stream-json
-       fake [OPTIONS] replay FILE      print a recording and exit
+       fake [OPTIONS] replay FILE      print a file of output and exit
+       fake [OPTIONS] play FILE        be the CLI of a recording
        fake [OPTIONS] events           print numbered, timestamped events
        fake help [COMMAND]
 
@@ -37,6 +38,9 @@ func Main(args []string, w World) int {
 	// A parent-death signal is tied to the thread that started the child.
 	runtime.LockOSThread()
 	p := &program{World: w, modes: modes{}}
+	if file := os.Getenv("FAKE_PLAY"); file != "" {
+		return p.play([]string{file})
+	}
 	p.modes.add(os.Getenv("FAKE_MODE"))
 	p.logFile = os.Getenv("FAKE_LOG")
 	name := strings.TrimSuffix(filepath.Base(args[0]), ".exe")
@@ -98,6 +102,8 @@ func (p *program) command(name string, args []string) int {
 		return p.claude(p.anywhere(args))
 	case "replay":
 		return p.replay(args)
+	case "play":
+		return p.play(args)
 	case "events":
 		return p.events(args)
 	case "sleep":
@@ -119,6 +125,8 @@ func (p *program) help(args []string) int {
 			text = claudeUsage
 		case "replay":
 			text = replayUsage
+		case "play":
+			text = playUsage
 		case "events":
 			text = eventsUsage
 		case "modes":

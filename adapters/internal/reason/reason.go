@@ -18,6 +18,7 @@ var rules = []struct {
 	patterns []string
 }{
 	{event.ResumeLost, []string{"no rollout found", "no conversation found with session id", "requires a valid session id", "session not found", "no saved session found"}},
+	{event.WorkspaceUnavail, []string{"required mcp servers failed"}},
 	{event.UsageLimited, []string{"quota exceeded", "exceeded your current quota", "insufficient_quota", "usage limit", "credit balance", "out of credits", "billing details"}},
 	{event.RateLimited, []string{"status 429", "status: 429", "(429)", "error: 429", "rate limit", "rate_limit", "too many requests"}},
 	{event.AuthenticationError, []string{"status 401", "status 403", "error: 401", "error: 403", "missing environment variable", "not logged in", "please run /login", "missing api key", "failed to authenticate", "incorrect api key", "invalid api key", "invalid x-api-key", "unauthorized", "authentication_error", "authentication failed"}},
@@ -25,8 +26,8 @@ var rules = []struct {
 	{event.MaxOutputTokens, []string{"max_output_tokens", "output token maximum", "output token limit"}},
 	{event.ModelNotFound, []string{"model does not exist", "model_not_found", "issue with the selected model", "does not exist or you do not have access", "model not found"}},
 	{event.ProviderOverloaded, []string{"high demand", "overloaded", "status 500", "status 502", "status 503", "status 504", "status 529", "error: 5", "internal server error", "service unavailable", "bad gateway", "gateway timeout"}},
-	{event.ProviderUnreachable, []string{"connection failed", "connection refused", "connection dropped", "connection reset", "connection error", "other side closed", "stream disconnected", "error sending request", "econnre", "enotfound", "network error", "waiting for network", "dns error", "certificate", "timed out", "timeout"}},
-	{event.InvalidRequest, []string{"invalid_request_error", "status 4", "error: 4", "invalid value", "unexpected argument", "unknown option", "unknown argument", "no input provided", "error loading config", "no prompt provided", "input must be provided"}},
+	{event.ProviderUnreachable, []string{"connection failed", "connection refused", "connection dropped", "connection reset", "connection error", "other side closed", "stream disconnected", "error sending request", "econnre", "enotfound", "network error", "waiting for network", "dns error", "certificate", "timed out", "timeout", "in json at position", "model stream ended"}},
+	{event.InvalidRequest, []string{"invalid_request_error", "status 4", "error: 4", "invalid value", "unexpected argument", "unknown option", "unknown argument", "no input provided", "error loading config", "no prompt provided", "input must be provided", "not inside a trusted directory", "error: session id ", "requires --verbose"}},
 	{event.WorkspaceUnavail, []string{"no such file or directory (os error 2)", "no space left on device"}},
 }
 

@@ -8,7 +8,7 @@ RELEASE := CGO_ENABLED=0 GOFLAGS=-trimpath
 TOOLS   := $(CURDIR)/build/tools
 STAGE   := .ci/stage
 
-.PHONY: help build run test examples unit lint certify bench-ready clean
+.PHONY: help build run test examples unit lint certify record bench-ready clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -48,6 +48,10 @@ lint: ## gofmt, vet and golangci-lint
 certify: bin/demo ## the long matrix: every case on every CLI, three times
 	@$(STAGE) tools fakes/tools/install.sh all
 	@AGENTHOST_TEST_CLIS=1 AGENTHOST_CERTIFY=1 go test -race -count=3 -timeout 60m ./...
+
+record: ## record the installed CLIs against the scripted provider and compare with what is known of them
+	@$(STAGE) tools fakes/tools/install.sh all
+	@$(RELEASE) go run ./cmd/record
 
 bench-ready: bin/demo ## build what measurements need: the server, the stand-in and the provider
 	@$(RELEASE) go build -ldflags '-s -w' -o bin/ ./fakes/cmd/...

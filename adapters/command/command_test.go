@@ -341,6 +341,19 @@ func TestTheExitIsReadWhereTheOutputIsSilent(t *testing.T) {
 	}
 }
 
+// A declared CLI that speaks a dialect is held to the trouble of that dialect.
+//
+//cases:8,28,31,33,34,35,37,38,42,46,47
+func TestDialectsMeetTheirTrouble(t *testing.T) {
+	t.Parallel()
+	for dialect, folder := range map[string]string{"jsonl-codex": "codex", "jsonl-claude": "claudecode", "jsonl-cursor": "cursor"} {
+		t.Run(dialect, func(t *testing.T) {
+			t.Parallel()
+			adaptertest.RunExpected(t, declare(t, "{command: [c], output: {format: "+dialect+"}}"), "../"+folder+"/testdata/cases")
+		})
+	}
+}
+
 func TestDialectsAreReused(t *testing.T) {
 	t.Parallel()
 	codex := declare(t, "{command: [c], output: {format: jsonl-codex}}")

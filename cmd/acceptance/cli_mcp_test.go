@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/base64"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -256,4 +258,47 @@ func TestPythonSDKWithMCPTools(t *testing.T) {
 	if v.ended != nil || len(v.passed) != 5 || len(v.failed) > 0 {
 		t.Errorf("%d passed, failed %v, %v\n%s", len(v.passed), v.failed, v.ended, v.errors)
 	}
+}
+
+// Case 110 with the real CLIs: settings files of a project, sound or not, are what they
+// were after a turn with a tool server, and the turn ends with words.
+//
+//cases:110
+func TestRealCLIsLeaveSettingsAlone(t *testing.T) {
+	t.Parallel()
+	eachMCP(t, func(t *testing.T, r *mcpRig, adapter string) {
+		for _, name := range []string{"x_settings_valid.json", "x_settings_comments.json", "x_settings_invalid.json"} {
+			work := t.TempDir()
+			content := recorded(t, name)
+			var files []string
+			for _, f := range []string{".mcp.json", ".claude/settings.json", ".qwen/settings.json"} {
+				path := filepath.Join(work, f)
+				if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(path, content, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				files = append(files, path)
+			}
+			body := sessionBody(adapter, `[[mcp: docs echo {"text":"hello"}]]`)
+			body["agent"].(map[string]any)["tools"] = []any{r.agentTool()}
+			body["environment"].(map[string]any)["workspace_directory"] = work
+			id := r.http.ok("POST", "/v1/agents/sessions", body).str("id")
+			turn := toldBySession(t, r.cliRig, strings.TrimPrefix(id, "agsess_"))
+			switch {
+			case turn.status == "completed":
+				mcpCall(t, turn, "echo", "hello")
+			case turn.status != "failed" || turn.message == "":
+				t.Errorf("%s: %+v", name, turn)
+			case name == "x_settings_valid.json":
+				t.Errorf("with sound settings: %+v", turn)
+			}
+			for _, path := range files {
+				if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, content) {
+					t.Errorf("%s: %s was changed to %q (%v)", name, filepath.Base(path), clip(now), err)
+				}
+			}
+		}
+	})
 }

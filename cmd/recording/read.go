@@ -105,11 +105,11 @@ func ParseStream(from io.Reader) (*Stream, error) {
 		if _, err := fmt.Sscan(words[2], &size); err != nil || through == 0 || size < 0 || size > maxPiece {
 			return nil, fmt.Errorf("no piece: %.60q", line)
 		}
-		p := make([]byte, size+1)
-		if _, err := io.ReadFull(in, p); err != nil || p[size] != '\n' {
+		var p bytes.Buffer // grows with what is there, whatever is said
+		if _, err := io.CopyN(&p, in, int64(size)+1); err != nil || p.Bytes()[size] != '\n' {
 			return nil, fmt.Errorf("a piece of %d bytes is cut", size)
 		}
-		s.Pieces = append(s.Pieces, Piece{time.Duration(ms * float64(time.Millisecond)), through, p[:size]})
+		s.Pieces = append(s.Pieces, Piece{time.Duration(ms * float64(time.Millisecond)), through, p.Bytes()[:size]})
 	}
 }
 

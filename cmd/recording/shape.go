@@ -5,6 +5,7 @@ import (
 	stdjson "encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	jsoniter "github.com/json-iterator/go"
@@ -13,38 +14,35 @@ import (
 )
 
 // Shape is a stream as it should be again with the same version of the CLI: its lines
-// of JSON with sorted keys and without what differs from run to run (ids, times, ports
-// and the given paths, each by its name). A line of a dialogue begins with "> " or
-// "< ", as it was told or said.
+// of JSON with sorted keys and lists of words, without what differs from run to run
+// (ids, times, ports, and the given paths, each by its name). Of a dialogue it is what
+// was told ("> "), then what was said ("< "), sorted: answers and news overtake one
+// another. What it answers when it is let go of is no part of it.
 func (s *Stream) Shape(paths map[string]string) []string {
 	var said, told []byte
-	var out []string
-	flush := func(buf []byte, mark string) []byte {
-		for {
-			line, rest, whole := bytes.Cut(buf, []byte("\n"))
-			if !whole {
-				return buf
-			}
-			if len(bytes.TrimSpace(line)) > 0 {
-				out = append(out, mark+shape(line, paths))
-			}
-			buf = rest
-		}
-	}
-	mark := ""
-	if s.Driver == string(actors.DriverPersistent) {
-		mark = "< "
-	}
 	for _, p := range s.Pieces {
-		switch {
-		case p.Through == actors.Stdout:
-			said = flush(append(said, p.Bytes...), mark)
-		case p.Through == actors.Stdin && mark != "":
-			told = flush(append(told, p.Bytes...), "> ")
+		switch p.Through {
+		case actors.Stdout:
+			said = append(said, p.Bytes...)
+		case actors.Stdin:
+			told = append(told, p.Bytes...)
 		}
 	}
-	flush(append(said, '\n'), mark)
-	return append(out, fmt.Sprintf("exit %d%s", s.Exit.Code, s.Exit.Signal))
+	if s.Driver != string(actors.DriverPersistent) {
+		return append(shapes("", said, paths), fmt.Sprintf("exit %d%s", s.Exit.Code, s.Exit.Signal))
+	}
+	heard := shapes("< ", said, paths)
+	slices.Sort(heard)
+	return append(shapes("> ", told, paths), heard...)
+}
+
+func shapes(mark string, text []byte, paths map[string]string) (out []string) {
+	for line := range bytes.Lines(text) {
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			out = append(out, mark+shape(line, paths))
+		}
+	}
+	return out
 }
 
 // exact keeps the digits of numbers and the text of strings.
@@ -71,11 +69,23 @@ func plain(key string, v any, paths map[string]string) any {
 		for k, one := range v {
 			v[k] = plain(k, one, paths)
 		}
+		if key == "gitInfo" {
+			return nil
+		}
 	case []any:
+		words := true
 		for i, one := range v {
 			v[i] = plain(key, one, paths)
+			_, word := v[i].(string)
+			words = words && word
+		}
+		if words {
+			slices.SortFunc(v, func(a, b any) int { return strings.Compare(a.(string), b.(string)) })
 		}
 	case string:
+		if by := ofTheMachine[key]; by != "" {
+			return by
+		}
 		return plainText(v, paths)
 	case stdjson.Number:
 		if timed.MatchString(key) {
@@ -85,6 +95,9 @@ func plain(key string, v any, paths map[string]string) any {
 	return v
 }
 
+// ofTheMachine are keys whose texts say where the CLI ran.
+var ofTheMachine = map[string]string{"serverName": "<machine>", "processId": "<process>", "platformOs": "<system>"}
+
 var (
 	varying = []struct {
 		what *regexp.Regexp
@@ -92,9 +105,15 @@ var (
 	}{
 		{regexp.MustCompile(`[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}`), "<uuid>"},
 		{regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?`), "<time>"},
-		{regexp.MustCompile(`(\d{4})-\d\d-\d\d`), "<day>"},
+		{regexp.MustCompile(`\d{4}[-/]\d\d[-/]\d\d`), "<day>"},
+		{regexp.MustCompile(`T\d\d-\d\d-\d\d`), "T<time>"},
+		{regexp.MustCompile(`\brecord-\d+`), "record-<n>"},
+		{regexp.MustCompile(`\b(PGID|PID): \d+`), "$1: <process>"},
 		{regexp.MustCompile(`(127\.0\.0\.1|localhost):\d+`), "$1:<port>"},
-		{regexp.MustCompile(`\b([a-z]{2,12})[_-][A-Za-z0-9]*\d[A-Za-z0-9_-]*\b`), "<$1>"},
+		{regexp.MustCompile(`\b(msg|item|resp|call|req|toolu|chatcmpl|rs|fc|thread|turn|session|ses|exec|proc|task|agent)_[A-Za-z0-9-]*\d[A-Za-z0-9_-]*`), "<$1>"},
+		{regexp.MustCompile(`(projects|chats)/[^/"]+`), "$1/<project>"},
+		{regexp.MustCompile(`(^|[^\w>/.:-])(/[\w.@+-]+){2,}`), "$1<path>"},
+		{regexp.MustCompile(`\([A-Z]\w+ [\d.]+; \w+\)`), "(<system>)"},
 		{regexp.MustCompile(`\b[0-9a-f]{16,}\b`), "<hex>"},
 	}
 	// longest is the longest text that a shape has whole.

@@ -25,6 +25,9 @@ func (p *program) play(args []string) int {
 	if pace {
 		args = args[1:]
 	}
+	if len(args) > 0 && args[0] == "--help" {
+		return p.help([]string{"play"})
+	}
 	if len(args) == 0 || len(args) > 1 && args[1] != "--" {
 		return p.complain(2, playUsage)
 	}

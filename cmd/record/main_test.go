@@ -37,7 +37,7 @@ func outside(t *testing.T) string {
 	if err := os.MkdirAll(filepath.Dir(root), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	dir, err := os.MkdirTemp(filepath.Dir(root), "record-")
+	dir, err := os.MkdirTemp(filepath.Dir(root), "record-") //nolint:usetesting // see above
 	if err != nil {
 		t.Fatal(err)
 	}

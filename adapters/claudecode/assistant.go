@@ -6,26 +6,14 @@ import (
 	"github.com/agenthost/agenthost/actors/agent"
 	"github.com/agenthost/agenthost/adapters/internal/jsonl"
 	"github.com/agenthost/agenthost/adapters/internal/speech"
+	"github.com/agenthost/agenthost/adapters/internal/streamjson"
 )
-
-type contentBlock struct {
-	Type     jsonl.Word      `json:"type"`
-	Text     jsonl.Str       `json:"text"`
-	Thinking jsonl.Str       `json:"thinking"`
-	ID       jsonl.Str       `json:"id"`
-	Name     jsonl.Str       `json:"name"`
-	Input    json.RawMessage `json:"input"`
-
-	ToolUseID jsonl.Str       `json:"tool_use_id"`
-	Content   json.RawMessage `json:"content"`
-	IsError   jsonl.Flag      `json:"is_error"`
-}
 
 type messageLine struct {
 	Message struct {
-		ID      jsonl.Str      `json:"id"`
-		Model   jsonl.Word     `json:"model"`
-		Content []contentBlock `json:"content"`
+		ID      jsonl.Str          `json:"id"`
+		Model   jsonl.Word         `json:"model"`
+		Content []streamjson.Block `json:"content"`
 
 		Usage json.RawMessage `json:"usage"`
 	} `json:"message"`
@@ -55,7 +43,7 @@ func blocks(obj []byte) (*messageLine, bool) {
 	}
 	*l = messageLine{Parent: plain.Parent}
 	l.Message.ID = plain.Message.ID
-	l.Message.Content = []contentBlock{{Type: jsonl.Word("text"), Text: plain.Message.Content}}
+	l.Message.Content = streamjson.TextBlock(plain.Message.Content)
 	return l, true
 }
 

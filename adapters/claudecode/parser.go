@@ -1,7 +1,6 @@
 package claudecode
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/agenthost/agenthost/adapters/internal/plan"
 	"github.com/agenthost/agenthost/adapters/internal/reason"
 	"github.com/agenthost/agenthost/adapters/internal/speech"
+	"github.com/agenthost/agenthost/adapters/internal/streamjson"
 )
 
 // Parser reads the lines of `claude -p --output-format stream-json`. Lines that say
@@ -28,7 +28,7 @@ type Parser struct {
 	spent   int64    // the session's cost before this turn
 	session string
 
-	hot      hotLine
+	hot      streamjson.Frame
 	speech   speech.Speech
 	tools    map[string]*tool
 	order    []*tool                   // tools in the order of their calls
@@ -63,32 +63,6 @@ func NewParser(r *agent.Request, name string) *Parser {
 	return p
 }
 
-var streamMark = []byte(`"stream_event"`)
-
-// hotLine is a line of the provider's stream: most lines are one.
-type hotLine struct {
-	Type   jsonl.Word  `json:"type"`
-	Parent jsonl.Word  `json:"parent_tool_use_id"`
-	Event  streamEvent `json:"event"`
-}
-
-type streamEvent struct {
-	Type  jsonl.Word `json:"type"`
-	Delta struct {
-		Type     jsonl.Word  `json:"type"`
-		Text     jsonl.Chunk `json:"text"`
-		Thinking jsonl.Chunk `json:"thinking"`
-	} `json:"delta"`
-	Block struct {
-		Type jsonl.Word `json:"type"`
-	} `json:"content_block"`
-	Message struct {
-		ID    jsonl.Str       `json:"id"`
-		Usage json.RawMessage `json:"usage"`
-	} `json:"message"`
-	Usage json.RawMessage `json:"usage"`
-}
-
 // Feed reads one line.
 func (p *Parser) Feed(raw []byte, out *agent.Batch) {
 	obj, ok := jsonl.Object(raw)
@@ -96,12 +70,9 @@ func (p *Parser) Feed(raw []byte, out *agent.Batch) {
 		jsonl.Unknown(raw, out)
 		return
 	}
-	if bytes.Contains(obj, streamMark) {
-		p.hot = hotLine{}
-		if jsonl.Decode(obj, &p.hot) && string(p.hot.Type) == "stream_event" {
-			p.stream(raw, out)
-			return
-		}
+	if p.hot.Read(obj) {
+		p.stream(raw, out)
+		return
 	}
 	var head struct {
 		Type    jsonl.Word `json:"type"`
@@ -145,30 +116,16 @@ func (p *Parser) stream(raw []byte, out *agent.Batch) {
 	if len(p.hot.Parent) > 0 {
 		return
 	}
-	switch e := &p.hot.Event; string(e.Type) {
-	case "content_block_delta":
-		switch string(e.Delta.Type) {
-		case "text_delta":
-			p.speech.Piece(speech.Text, e.Delta.Text.Text(out), out)
-		case "thinking_delta":
-			p.speech.Piece(speech.Thinking, e.Delta.Thinking.Text(out), out)
-		}
-	case "content_block_start":
-		switch string(e.Block.Type) {
-		case "text":
-			p.speech.Start(speech.Text, out)
-		case "thinking":
-			p.speech.Start(speech.Thinking, out)
-		default:
-			p.speech.Start(speech.Other, out)
-		}
+	switch e := &p.hot.Event; p.hot.Kind() {
 	case "message_start":
 		p.speech.Begin(string(e.Message.ID), out)
 	case "message_stop":
 		p.speech.Close(out)
-	case "content_block_stop", "message_delta", "ping":
+	case "message_delta", "ping":
 	default:
-		jsonl.Unknown(raw, out)
+		if !p.hot.Speak(&p.speech, nil, out) {
+			jsonl.Unknown(raw, out)
+		}
 	}
 }
 
@@ -230,16 +187,7 @@ func (p *Parser) init(id string, servers json.RawMessage, out *agent.Batch) {
 	}
 	p.session = id
 	out.Add(agent.Fact{Kind: agent.FactSession, Text: id})
-	var l struct {
-		Servers []struct {
-			Name   jsonl.Str `json:"name"`
-			Status jsonl.Str `json:"status"`
-		} `json:"s"`
-	}
-	if jsonl.Null(servers) || !jsonl.Decode(append(append([]byte(`{"s":`), servers...), '}'), &l) {
-		return
-	}
-	for _, s := range l.Servers {
+	for _, s := range streamjson.Servers(servers) {
 		if s.Status == "failed" {
 			notice(out, fmt.Sprintf("MCP server %s: %s", s.Name, s.Status))
 		}

@@ -2,7 +2,6 @@ package claudecode
 
 import (
 	"encoding/json"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/adapters/internal/jsonl"
 	"github.com/agenthost/agenthost/adapters/internal/plan"
+	"github.com/agenthost/agenthost/adapters/internal/streamjson"
 )
 
 // tool is one call of the model.
@@ -37,7 +37,7 @@ type input struct {
 
 // call takes a tool_use block of the turn's agent, or of the subagent of a call. A
 // block that comes again changes nothing.
-func (p *Parser) call(b *contentBlock, parent string, out *agent.Batch) {
+func (p *Parser) call(b *streamjson.Block, parent string, out *agent.Batch) {
 	id := string(b.ID)
 	if id == "" || p.tools[id] != nil {
 		return
@@ -86,23 +86,9 @@ func (p *Parser) describe(t *tool, name string, in *input, raw json.RawMessage, 
 	}
 }
 
-// toolName splits mcp__SERVER__TOOL. A server's own name may hold the separator, so
-// the configured ones are looked for first.
+// toolName is whose tool a call is of, and its name.
 func (p *Parser) toolName(name string) (server, toolName string) {
-	rest, ok := strings.CutPrefix(name, "mcp__")
-	if !ok {
-		return p.name, name
-	}
-	longest := ""
-	for _, s := range p.mcp {
-		if strings.HasPrefix(rest, s+"__") && len(s) > len(longest) {
-			longest = s
-		}
-	}
-	if longest != "" {
-		return longest, rest[len(longest)+2:]
-	}
-	if server, toolName, ok = strings.Cut(rest, "__"); ok {
+	if server, toolName, ok := streamjson.ToolName(name, p.mcp); ok {
 		return server, toolName
 	}
 	return p.name, name
@@ -115,7 +101,7 @@ func (p *Parser) todo(raw json.RawMessage, out *agent.Batch) bool {
 			Status  jsonl.Str `json:"status"`
 		} `json:"t"`
 	}
-	if jsonl.Null(raw) || !jsonl.Decode(slices.Concat([]byte(`{"t":`), raw, []byte("}")), &l) {
+	if jsonl.Null(raw) || !jsonl.Decode(streamjson.Wrap("t", raw), &l) {
 		return false
 	}
 	steps := make([]plan.Step, len(l.Todos))
@@ -186,7 +172,7 @@ type details struct {
 
 // returned takes the result of a call. One of an unknown call is not known; one that
 // comes twice is.
-func (p *Parser) returned(b *contentBlock, extra json.RawMessage, out *agent.Batch) bool {
+func (p *Parser) returned(b *streamjson.Block, extra json.RawMessage, out *agent.Batch) bool {
 	t := p.tools[string(b.ToolUseID)]
 	if t == nil {
 		return false

@@ -7,23 +7,11 @@ import (
 	"github.com/agenthost/agenthost/actors/agent"
 	"github.com/agenthost/agenthost/adapters/internal/jsonl"
 	"github.com/agenthost/agenthost/adapters/internal/speech"
+	"github.com/agenthost/agenthost/adapters/internal/streamjson"
 )
 
-type block struct {
-	Type     jsonl.Word      `json:"type"`
-	Text     jsonl.Str       `json:"text"`
-	Thinking jsonl.Str       `json:"thinking"`
-	ID       jsonl.Str       `json:"id"`
-	Name     jsonl.Str       `json:"name"`
-	Input    json.RawMessage `json:"input"`
-
-	ToolUseID jsonl.Str       `json:"tool_use_id"`
-	Content   json.RawMessage `json:"content"`
-	IsError   jsonl.Flag      `json:"is_error"`
-}
-
 // blocks reads the content of a message line: a list of blocks, or one text.
-func blocks(obj []byte) ([]block, bool) {
+func blocks(obj []byte) ([]streamjson.Block, bool) {
 	var l struct {
 		Message struct {
 			Content json.RawMessage `json:"content"`
@@ -33,13 +21,13 @@ func blocks(obj []byte) ([]block, bool) {
 		return nil, false
 	}
 	var list struct {
-		Blocks []block `json:"l"`
+		Blocks []streamjson.Block `json:"l"`
 	}
-	if jsonl.Decode(wrap("l", l.Message.Content), &list) {
+	if jsonl.Decode(streamjson.Wrap("l", l.Message.Content), &list) {
 		return list.Blocks, true
 	}
 	if text := jsonl.Texts(l.Message.Content); text != "" {
-		return []block{{Type: jsonl.Word("text"), Text: jsonl.Str(text)}}, true
+		return streamjson.TextBlock(jsonl.Str(text)), true
 	}
 	return nil, false
 }

@@ -1,7 +1,6 @@
 package qwen
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/adapters/internal/jsonl"
 	"github.com/agenthost/agenthost/adapters/internal/speech"
+	"github.com/agenthost/agenthost/adapters/internal/streamjson"
 )
 
 // parser reads the lines of `qwen --output-format stream-json`, which look like
@@ -22,7 +22,7 @@ type parser struct {
 	mcp     []string // configured MCP servers
 	session string
 
-	hot     hotLine
+	hot     streamjson.Frame
 	speech  speech.Speech
 	message int    // messages begun
 	live    bool   // between message_start and message_stop
@@ -45,25 +45,6 @@ func newParser(r *agent.Request) *parser {
 	return p
 }
 
-var streamMark = []byte(`"stream_event"`)
-
-// hotLine is a frame of the model's stream: most lines are one.
-type hotLine struct {
-	Type   jsonl.Word `json:"type"`
-	Parent jsonl.Word `json:"parent_tool_use_id"`
-	Event  struct {
-		Type  jsonl.Word `json:"type"`
-		Delta struct {
-			Type     jsonl.Word  `json:"type"`
-			Text     jsonl.Chunk `json:"text"`
-			Thinking jsonl.Chunk `json:"thinking"`
-		} `json:"delta"`
-		Block struct {
-			Type jsonl.Word `json:"type"`
-		} `json:"content_block"`
-	} `json:"event"`
-}
-
 // Feed reads one line.
 func (p *parser) Feed(raw []byte, out *agent.Batch) {
 	obj, ok := jsonl.Object(raw)
@@ -71,12 +52,9 @@ func (p *parser) Feed(raw []byte, out *agent.Batch) {
 		jsonl.Unknown(raw, out)
 		return
 	}
-	if bytes.Contains(obj, streamMark) {
-		p.hot = hotLine{}
-		if jsonl.Decode(obj, &p.hot) && string(p.hot.Type) == "stream_event" {
-			p.stream(raw, out)
-			return
-		}
+	if p.hot.Read(obj) {
+		p.stream(raw, out)
+		return
 	}
 	var head struct {
 		Type    jsonl.Word `json:"type"`
@@ -110,32 +88,18 @@ func (p *parser) stream(raw []byte, out *agent.Batch) {
 	if len(p.hot.Parent) > 0 {
 		return
 	}
-	switch e := &p.hot.Event; string(e.Type) {
-	case "content_block_delta":
-		switch string(e.Delta.Type) {
-		case "text_delta":
-			p.say(e.Delta.Text.Text(out), out)
-		case "thinking_delta":
-			p.speech.Piece(speech.Thinking, e.Delta.Thinking.Text(out), out)
-		}
-	case "content_block_start":
-		switch string(e.Block.Type) {
-		case "text":
-			p.speech.Start(speech.Text, out)
-		case "thinking":
-			p.speech.Start(speech.Thinking, out)
-		default:
-			p.speech.Start(speech.Other, out)
-		}
+	switch p.hot.Kind() {
 	case "message_start":
 		p.begin(out)
 		p.live = true
 	case "message_stop":
 		p.speech.Close(out)
 		p.live = false
-	case "content_block_stop", "message_delta", "ping", "goal_state":
+	case "message_delta", "ping", "goal_state":
 	default:
-		jsonl.Unknown(raw, out)
+		if !p.hot.Speak(&p.speech, p.say, out) {
+			jsonl.Unknown(raw, out)
+		}
 	}
 }
 
@@ -212,25 +176,11 @@ func (p *parser) init(id string, servers json.RawMessage, out *agent.Batch) {
 	}
 	p.session = id
 	out.Add(agent.Fact{Kind: agent.FactSession, Text: id})
-	var l struct {
-		Servers []struct {
-			Name   jsonl.Str `json:"name"`
-			Status jsonl.Str `json:"status"`
-		} `json:"s"`
-	}
-	if jsonl.Null(servers) || !jsonl.Decode(wrap("s", servers), &l) {
-		return
-	}
-	for _, s := range l.Servers {
+	for _, s := range streamjson.Servers(servers) {
 		if s.Status != "connected" && s.Status != "connecting" {
 			notice(out, fmt.Sprintf("MCP server %s: %s", s.Name, s.Status))
 		}
 	}
-}
-
-// wrap puts a JSON value that is no object into one, for Decode.
-func wrap(key string, value []byte) []byte {
-	return append(append([]byte(`{"`+key+`":`), value...), '}')
 }
 
 func notice(out *agent.Batch, text string) {

@@ -8,6 +8,7 @@ import (
 	"github.com/agenthost/agenthost/actors/agent"
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/adapters/internal/jsonl"
+	"github.com/agenthost/agenthost/adapters/internal/streamjson"
 )
 
 // tool is one call of the model.
@@ -28,7 +29,7 @@ type input struct {
 }
 
 // call takes a tool_use block. A block that comes again changes nothing.
-func (p *parser) call(b *block, out *agent.Batch) {
+func (p *parser) call(b *streamjson.Block, out *agent.Batch) {
 	id := string(b.ID)
 	if id == "" || p.tools[id] != nil {
 		return
@@ -91,27 +92,13 @@ func (p *parser) describe(t *tool, name string, in *input, raw json.RawMessage) 
 	}
 }
 
-// toolName splits mcp__SERVER__TOOL. A server's own name may hold the separator, so
-// the configured ones are looked for first.
+// toolName is whose tool a call is of, and its name.
 func (p *parser) toolName(name string) (server, toolName string) {
-	rest, ok := strings.CutPrefix(name, "mcp__")
-	if !ok {
-		if name == "agent" {
-			name = "subagent"
-		}
-		return Name, name
-	}
-	longest := ""
-	for _, s := range p.mcp {
-		if strings.HasPrefix(rest, s+"__") && len(s) > len(longest) {
-			longest = s
-		}
-	}
-	if longest != "" {
-		return longest, rest[len(longest)+2:]
-	}
-	if server, toolName, ok = strings.Cut(rest, "__"); ok {
+	if server, toolName, ok := streamjson.ToolName(name, p.mcp); ok {
 		return server, toolName
+	}
+	if name == "agent" {
+		name = "subagent"
 	}
 	return Name, name
 }
@@ -129,7 +116,7 @@ func (p *parser) end(t *tool, status event.Status, output, why string, out *agen
 
 // returned takes the result of a call. One of an unknown call is not known; one that
 // comes twice is.
-func (p *parser) returned(b *block, out *agent.Batch) bool {
+func (p *parser) returned(b *streamjson.Block, out *agent.Batch) bool {
 	t := p.tools[string(b.ToolUseID)]
 	if t == nil {
 		return false

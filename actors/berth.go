@@ -26,7 +26,8 @@ type berth struct {
 	// env makes the whole environment of what the adapter adds.
 	env    func(own []string) []string
 	redact *redact.Set
-	// limits bound one turn, so a turn that has any has a runner to itself (alone).
+	// limits bound one turn, so a turn that has any has a runner to itself (alone), as
+	// has one whose adapter says so.
 	limits process.Limits
 	alone  bool
 }

@@ -200,7 +200,7 @@ func (h *Host) prepare(ctx context.Context, ses *fold.Session, t *fold.Turn, bou
 	}
 	hidden = append(append(hidden, h.cfg.secrets...), inv.Secrets...)
 	if j.berth != nil {
-		j.berth.limits, j.berth.alone = j.limits, j.limits != process.Limits{}
+		j.berth.limits, j.berth.alone = j.limits, j.limits != process.Limits{} || j.berth.runner.Once
 		j.berth.seal(t.Settings.Owner, ses.ID, environ)
 		j.berth.redact = h.redactors.get(hidden)
 		hidden = append(hidden, variableValues(req.MCP)...) // they go by standard input

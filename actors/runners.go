@@ -34,6 +34,8 @@ type runners struct {
 	byKey map[string][]*ward
 	// at says where each turn is.
 	at map[event.ID]*stay
+	// bound are the newest runners of sessions that have theirs alone.
+	bound map[event.ID]*ward
 	// idle are the runners without turns, the longest first.
 	idle     []*ward
 	stopping bool
@@ -45,6 +47,8 @@ type ward struct {
 	pid   *actor.PID
 	room  int // how many turns it takes at once
 	turns int
+	// session is the only one that a bound runner serves; zero for others.
+	session event.ID
 }
 
 // stay is a turn at a runner.
@@ -55,7 +59,7 @@ type stay struct {
 }
 
 func newRunners(h *Host) *runners {
-	return &runners{host: h, byKey: map[string][]*ward{}, at: map[event.ID]*stay{}}
+	return &runners{host: h, byKey: map[string][]*ward{}, at: map[event.ID]*stay{}, bound: map[event.ID]*ward{}}
 }
 
 func (r *runners) Receive(c actor.Context) {
@@ -140,6 +144,14 @@ func (r *runners) start(c actor.Context, b *berth) *ward {
 	host, self := r.host, c.Self()
 	w := &ward{key: b.key, room: b.runner.Threads}
 	w.pid = c.Spawn(host.props(func() actor.Actor { return newRunner(host, self, b) }))
+	if b.runner.Bound {
+		w.session = b.request.Session
+		if before := r.bound[w.session]; before != nil { // it will not know what is said now
+			r.forget(before)
+			c.Send(before.pid, &retire{})
+		}
+		r.bound[w.session] = w
+	}
 	r.byKey[b.key] = append(r.byKey[b.key], w)
 	host.stats.runners.Add(1)
 	return w
@@ -156,6 +168,9 @@ func (r *runners) forget(w *ward) {
 	}
 	if i := slices.Index(r.idle, w); i >= 0 {
 		r.idle = slices.Delete(r.idle, i, i+1)
+	}
+	if r.bound[w.session] == w {
+		delete(r.bound, w.session)
 	}
 }
 

@@ -42,6 +42,8 @@ type Runner struct {
 	Bound bool
 	// Threads is how many turns it can serve at once.
 	Threads int
+	// Once says that it serves one turn only.
+	Once bool
 }
 
 // Protocol is what is said to one runner and what it says: a state machine that

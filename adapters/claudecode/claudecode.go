@@ -48,7 +48,16 @@ func (*Adapter) Capabilities() agent.Capabilities {
 
 // Validate refuses what Claude Code cannot run.
 func (a *Adapter) Validate(r *agent.Request) error {
-	if permissions(r) == nil {
+	if err := valid(r); err != nil {
+		return err
+	}
+	_, err := a.Invocation(r)
+	return err
+}
+
+// valid refuses what no driver can run.
+func valid(r *agent.Request) error {
+	if permissions(r, "") == nil {
 		return event.FailParam(event.PermissionUnsupported, "permissions", fmt.Sprintf("claude -p has no permission %q: use read_only, workspace_write, full_access or ask", r.Permissions))
 	}
 	if r.Permissions == spec.FullAccess && r.Root && !r.Sandboxed {
@@ -78,8 +87,7 @@ func (a *Adapter) Validate(r *agent.Request) error {
 			return event.FailParam(event.InvalidRequest, param, fmt.Sprintf("Claude Code separates a server's name from a tool's by two underscores, so %s cannot be told apart; choose a server_label without __ and without _ at its end", name))
 		}
 	}
-	_, err := a.Invocation(r)
-	return err
+	return nil
 }
 
 // Invocation says how to run the turn.

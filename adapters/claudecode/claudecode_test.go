@@ -83,8 +83,8 @@ func TestCommandLine(t *testing.T) {
 	r.ExtraArgs = []string{"--bare"}
 	inv := invoke(t, r)
 	want := []string{
-		"-p", "--output-format", "stream-json", "--verbose", "--include-partial-messages", "--system-prompt-snapshot", "off",
-		"--model", "claude-sonnet-4-5", "--resume", r.Native,
+		"-p", "--resume", r.Native, "--output-format", "stream-json", "--verbose", "--include-partial-messages", "--system-prompt-snapshot", "off",
+		"--model", "claude-sonnet-4-5",
 		"--append-system-prompt-file", "/run/turn/instructions.md",
 		"--mcp-config", "/run/turn/mcp.json", "--strict-mcp-config",
 		"--max-turns", "40", "--max-budget-usd", "0.5", "--json-schema", `{"type":"object"}`, "--effort", "high",

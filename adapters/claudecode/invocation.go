@@ -36,8 +36,9 @@ const subagentTools = "Agent,Task"
 
 // permissions gives the arguments of a permission, the same for a first and a
 // resumed turn; nil for one that claude -p does not have. The tools of the request's
-// own MCP servers are allowed with each: nobody is there to be asked.
-func permissions(r *agent.Request) []string {
+// own MCP servers are allowed with each: nobody is there to be asked. asks names what
+// the CLI asks for permission, "" for nothing.
+func permissions(r *agent.Request, asks string) []string {
 	var mode, tools string
 	var allowed []string
 	switch r.Permissions {
@@ -65,8 +66,8 @@ func permissions(r *agent.Request) []string {
 		}
 	}
 	var args []string
-	if r.Permissions == spec.Ask && r.Host != nil {
-		args = append(args, "--permission-prompt-tool", hostTool(r, promptTool))
+	if r.Permissions == spec.Ask && asks != "" {
+		args = append(args, "--permission-prompt-tool", asks)
 	}
 	if len(allowed) > 0 {
 		args = append(args, "--allowedTools", strings.Join(allowed, ","))
@@ -96,26 +97,38 @@ func rules(name string, s spec.MCPServer) []string {
 	return out
 }
 
+// build says how to run one turn.
 func build(r *agent.Request) (*agent.Invocation, error) {
-	inv := &agent.Invocation{Stdin: []byte(r.Prompt)}
-	args := []string{"-p", "--output-format", "stream-json", "--verbose", "--include-partial-messages", "--system-prompt-snapshot", "off"}
+	inv := &agent.Invocation{Args: []string{"-p"}, Stdin: []byte(r.Prompt)}
+	if r.Native != "" {
+		inv.Args = append(inv.Args, "--resume", r.Native)
+	}
+	asks := ""
+	if h := r.Host; h != nil {
+		asks = hostTool(r, promptTool)
+		inv.Env = append(inv.Env, h.TokenEnv+"="+h.Token)
+	}
+	return inv, settings(r, inv, asks, r.Host)
+}
+
+// settings adds what is the same for both drivers. host is the server of the host
+// that the MCP configuration names, nil for none.
+func settings(r *agent.Request, inv *agent.Invocation, asks string, host *agent.HostServer) error {
+	args := append(inv.Args, "--output-format", "stream-json", "--verbose", "--include-partial-messages", "--system-prompt-snapshot", "off")
 	if r.Model != "" {
 		if err := argv.Word("model", r.Model); err != nil {
-			return nil, err
+			return err
 		}
 		args = append(args, "--model", r.Model)
-	}
-	if r.Native != "" {
-		args = append(args, "--resume", r.Native)
 	}
 	if r.Instructions != "" {
 		inv.Files = append(inv.Files, agent.File{Name: instructionsFile, Data: []byte(r.Instructions)})
 		args = append(args, "--append-system-prompt-file", filepath.Join(r.Dir, instructionsFile))
 	}
 	if len(r.MCP) > 0 || r.Host != nil {
-		file, err := servers(r, inv)
+		file, err := servers(r, inv, host)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		inv.Files = append(inv.Files, agent.File{Name: mcpFile, Data: file})
 		inv.Env = append(inv.Env, "ENABLE_TOOL_SEARCH=false") // offer the tools, not a search for them
@@ -129,7 +142,7 @@ func build(r *agent.Request) (*agent.Invocation, error) {
 	}
 	if r.Text.Type == "json_schema" {
 		if err := argv.Fits("text.format.schema", string(r.Text.Schema), 0); err != nil {
-			return nil, err
+			return err
 		}
 		args = append(args, "--json-schema", string(r.Text.Schema))
 	}
@@ -139,10 +152,10 @@ func build(r *agent.Request) (*agent.Invocation, error) {
 	if r.MultiAgent.Disabled {
 		args = append(args, "--disallowedTools", subagentTools)
 	}
-	args = append(args, permissions(r)...)
+	args = append(args, permissions(r, asks)...)
 	inv.Args = append(args, r.ExtraArgs...)
 	environment(r, inv)
-	return inv, argv.Check(inv.Args)
+	return argv.Check(inv.Args)
 }
 
 // effort maps the neutral levels to those of --effort; the ones below low are low.
@@ -175,17 +188,24 @@ func environment(r *agent.Request, inv *agent.Invocation) {
 	}
 }
 
+// server is one of the MCP configuration.
+type server struct {
+	Type    string            `json:"type,omitempty"`
+	URL     string            `json:"url,omitempty"`
+	Headers map[string]string `json:"headers,omitempty"`
+	Command string            `json:"command,omitempty"`
+	Args    []string          `json:"args,omitempty"`
+	Env     map[string]string `json:"env,omitempty"`
+}
+
+// hostServer is the host's own, with a token or what stands for it.
+func hostServer(h *agent.HostServer, token string) server {
+	return server{Type: "http", URL: h.URL, Headers: map[string]string{"Authorization": "Bearer " + token}}
+}
+
 // servers writes the MCP configuration. Header and environment values stay out of
 // it: the CLI fills ${NAME} from its environment.
-func servers(r *agent.Request, inv *agent.Invocation) ([]byte, error) {
-	type server struct {
-		Type    string            `json:"type,omitempty"`
-		URL     string            `json:"url,omitempty"`
-		Headers map[string]string `json:"headers,omitempty"`
-		Command string            `json:"command,omitempty"`
-		Args    []string          `json:"args,omitempty"`
-		Env     map[string]string `json:"env,omitempty"`
-	}
+func servers(r *agent.Request, inv *agent.Invocation, host *agent.HostServer) ([]byte, error) {
 	var vault argv.Vault
 	byName := func(values map[string]string) map[string]string {
 		names := make(map[string]string, len(values))
@@ -197,9 +217,11 @@ func servers(r *agent.Request, inv *agent.Invocation) ([]byte, error) {
 	file := struct {
 		Servers map[string]server `json:"mcpServers"`
 	}{map[string]server{}}
+	if host != nil {
+		file.Servers[host.Name] = hostServer(host, "${"+host.TokenEnv+"}")
+	}
 	if h := r.Host; h != nil {
-		file.Servers[h.Name] = server{Type: "http", URL: h.URL, Headers: map[string]string{"Authorization": "Bearer ${" + h.TokenEnv + "}"}}
-		inv.Env = append(inv.Env, h.TokenEnv+"="+h.Token, "MCP_TOOL_TIMEOUT="+strconv.FormatInt(h.Timeout.Milliseconds(), 10))
+		inv.Env = append(inv.Env, "MCP_TOOL_TIMEOUT="+strconv.FormatInt(h.Timeout.Milliseconds(), 10))
 	}
 	for _, name := range argv.Sorted(r.MCP) {
 		switch s := r.MCP[name]; {

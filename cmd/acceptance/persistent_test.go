@@ -14,7 +14,7 @@ import (
 )
 
 // persistentCLIs are the adapters that have a driver with runners.
-var persistentCLIs = []string{"codex"}
+var persistentCLIs = []string{"codex", "claude-code"}
 
 // eachRunner plays a test with each CLI that serves many turns from one process.
 func eachRunner(t *testing.T, settings map[string]any, play func(t *testing.T, r *cliRig, adapter string)) {

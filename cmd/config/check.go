@@ -276,7 +276,7 @@ func (l *loader) checkDefault() {
 }
 
 // persistent are the adapters with a driver that serves many turns from one process.
-var persistent = []string{"codex"}
+var persistent = []string{"codex", "claude-code"}
 
 // checkUnbuilt refuses settings whose feature does not exist yet, so that nobody
 // believes they are protected by them.

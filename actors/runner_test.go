@@ -301,6 +301,22 @@ func TestRunnersComeAndGo(t *testing.T) {
 			t.Errorf("the session was served by %s, then by %s", spoken(first), spoken(again))
 		}
 	})
+	t.Run("bound, and its session elsewhere meanwhile", func(t *testing.T) {
+		t.Parallel()
+		h, _ := onStage(t, troupe{bound: true}, func(l *actors.Limits) { l.Runners.Idle = time.Hour })
+		p := create(t, h, "echo '#session s-1'; echo $RUNNER")
+		seen := map[string]bool{spoken(toTheEnd(t, h, p.Session.ID, p.Turns[0].ID)): true}
+		for i, model := range []string{"other", "script"} {
+			if _, err := h.UpdateSession(ctx(t), "alice", p.Session.ID, &spec.Update{Model: &model}); err != nil {
+				t.Fatal(err)
+			}
+			seen[spoken(toTheEnd(t, h, p.Session.ID, send(t, h, p.Session.ID, "echo $RUNNER").ID))] = true
+			if len(seen) != i+2 {
+				t.Errorf("the turn with model %s was served by a runner that knew less of the session", model)
+			}
+		}
+		eventually(t, "the others are gone", func() bool { return h.Stats().Trees == 1 })
+	})
 	t.Run("too many idle", func(t *testing.T) {
 		t.Parallel()
 		h, _ := onStage(t, troupe{bound: true}, func(l *actors.Limits) { l.Runners.MaxIdle = 2 })

@@ -70,7 +70,7 @@ func (a troupe) Runner(r *agent.Request) (*agent.Runner, error) {
 	set := map[bool]string{true: "1"}
 	return &agent.Runner{
 		Args: []string{"-c", a.start + stage}, Resume: []string{"resumed", r.Native}, Threads: max(a.threads, 1), Bound: a.bound,
-		Env:   []string{"ROOM=" + r.Dir, "DEAF=" + set[a.deaf], "UNREADY=" + set[a.unready]},
+		Env:   []string{"ROOM=" + r.Dir, "DEAF=" + set[a.deaf], "UNREADY=" + set[a.unready], "MODEL=" + r.Model},
 		Files: []agent.File{{Name: "stage", Data: []byte("a file of the runner\n")}},
 	}, nil
 }

@@ -10,7 +10,7 @@ var (
 )
 
 // Certified are the versions that "auto" runs as long-lived processes.
-func (*Adapter) Certified() []string { return nil }
+func (*Adapter) Certified() []string { return []string{"2.1.328"} }
 
 // PersistentCapabilities says what a long-lived process can do: the same.
 func (a *Adapter) PersistentCapabilities() agent.Capabilities { return a.Capabilities() }

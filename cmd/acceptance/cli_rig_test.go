@@ -62,14 +62,17 @@ func plays(t *testing.T, adapter string) bool {
 
 func certifies() bool { return os.Getenv("AGENTHOST_CERTIFY") != "" }
 
-// driverVar has the whole suite run its CLIs by another driver than auto: how a
+// driverVar has the whole suite run its CLIs by another driver than exec: how a
 // version of a CLI is found fit for it.
 const driverVar = "AGENTHOST_DRIVER"
 
 func byDriver(adapter string) setting {
-	d := os.Getenv(driverVar)
-	if d == "" || !slices.Contains(persistentCLIs, adapter) {
+	if !slices.Contains(persistentCLIs, adapter) {
 		return func(*rigConfig) {}
+	}
+	d := os.Getenv(driverVar)
+	if d == "" {
+		d = "exec"
 	}
 	return func(c *rigConfig) {
 		cli(adapter, map[string]any{"driver": d})(c)
@@ -104,7 +107,7 @@ func newCLIRig(t *testing.T, adapter, program string, settings ...setting) *cliR
 func (r *cliRig) verified(t *testing.T, adapter string, features ...string) {
 	t.Helper()
 	if r.persistent(adapter) {
-		return // the matrix is about auto
+		return // the matrix is about exec
 	}
 	version := ""
 	for _, one := range r.http.ok("GET", "/v1/agents/runtimes", nil).list("data") {

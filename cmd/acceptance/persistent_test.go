@@ -9,6 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agenthost/agenthost/actors/agent"
+	"github.com/agenthost/agenthost/adapters/claudecode"
+	"github.com/agenthost/agenthost/adapters/codex"
 	"github.com/agenthost/agenthost/bench/hostproc"
 	"github.com/agenthost/agenthost/fakes/tools"
 )
@@ -18,10 +21,10 @@ var persistentCLIs = []string{"codex", "claude-code"}
 
 // certifiedOnly are the tests that only make certify plays with a CLI that takes a
 // process for each session.
-var certifiedOnly = []string{"TestRealRunnerIsShared"}
+var certifiedOnly = []string{"TestRealRunnerIsShared", "TestRealRunnerProviderTrouble", "TestRealRunnerProviderStalls"}
 
 // eachRunner plays a test with each CLI that serves many turns from one process.
-func eachRunner(t *testing.T, settings map[string]any, play func(t *testing.T, r *cliRig, adapter string)) {
+func eachRunner(t *testing.T, settings map[string]any, play func(t *testing.T, r *cliRig, adapter string), more ...setting) {
 	for _, adapter := range persistentCLIs {
 		if adapter != "codex" && slices.Contains(certifiedOnly, t.Name()) && !certifies() {
 			continue
@@ -32,7 +35,7 @@ func eachRunner(t *testing.T, settings map[string]any, play func(t *testing.T, r
 			for k, v := range settings {
 				own[k] = v
 			}
-			play(t, newCLIRig(t, adapter, tools.Need(t, realCLIs[adapter]), cli(adapter, own), limit("runner_idle", "2s")), adapter)
+			play(t, newCLIRig(t, adapter, tools.Need(t, realCLIs[adapter]), append([]setting{cli(adapter, own), limit("runner_idle", "2s")}, more...)...), adapter)
 		})
 	}
 }
@@ -91,6 +94,21 @@ func TestRealRunnerConversation(t *testing.T) {
 			t.Errorf("a slow answer came in %d pieces", pieces)
 		}
 		r.Clean(cliTurnLimit)
+		cold := askAgents(t, r, adapter, nil, "Please remember the word heron.")
+		r.until(cliTurnLimit, "the runner is gone", func() bool { return len(r.runners()) == 0 })
+		completed(t, askAgents(t, r, adapter, cold, "What did I ask you to remember?"), "heron")
+		r.Clean(cliTurnLimit)
+	})
+}
+
+// By itself, the server runs those CLIs so of which it is known that it can.
+func TestRealRunnerIsTakenByAuto(t *testing.T) {
+	t.Parallel()
+	eachRunner(t, map[string]any{"driver": "auto"}, func(t *testing.T, r *cliRig, adapter string) {
+		set := map[string]agent.Persistent{"codex": &codex.Adapter{}, "claude-code": &claudecode.Adapter{}}
+		if got, want := r.persistent(adapter), len(set[adapter].Certified()) > 0; got != want {
+			t.Errorf("runs as a long-lived process: %v, want %v", got, want)
+		}
 	})
 }
 
@@ -280,4 +298,36 @@ func TestRealRunnerOutlivesTheProviderRefusing(t *testing.T) {
 		}
 		r.Clean(cliTurnLimit)
 	})
+}
+
+// A provider that says nothing more, and one for which the conversation is too long.
+func TestRealRunnerProviderTrouble(t *testing.T) {
+	t.Parallel()
+	eachRunner(t, nil, func(t *testing.T, r *cliRig, adapter string) {
+		for fault, code := range map[string]string{"context": "context_length_exceeded", "cut": "connection_failed"} {
+			t.Run(fault, func(t *testing.T) {
+				t.Parallel()
+				if turn := askAgents(t, r, adapter, nil, "[[error: "+fault+"]]"); turn.status != "failed" || turn.code != code {
+					t.Errorf("%s %s %q", turn.status, turn.code, turn.message)
+				}
+			})
+		}
+	})
+}
+
+// A stream that stalls ends the turn when it was silent for too long, not its runner.
+func TestRealRunnerProviderStalls(t *testing.T) {
+	t.Parallel()
+	eachRunner(t, nil, func(t *testing.T, r *cliRig, adapter string) {
+		first := askAgents(t, r, adapter, nil, "Please remember the word heron.")
+		completed(t, first, "heron")
+		before := r.runners()
+		if turn := askAgents(t, r, adapter, first, "[[error: stall]]"); turn.status != "failed" || turn.code != "request_timeout" {
+			t.Errorf("%s %s %q", turn.status, turn.code, turn.message)
+		}
+		if after := r.runners(); !slices.Equal(before, after) {
+			t.Errorf("runners %v, then %v", before, after)
+		}
+		r.Clean(cliTurnLimit)
+	}, limit("idle_timeout", "15s"))
 }

@@ -20,6 +20,10 @@ options of the real CLI are accepted, unknown ones refused with status 1.
 
 const claudeVersion = "2.1.328"
 
+// claudeOwnVersion is what it calls itself: it speaks for one turn only, so nobody may
+// take it for a CLI that was found fit for more.
+const claudeOwnVersion = claudeVersion + "-scripted (Claude Code)"
+
 // Options of claude, and whether they take a value.
 var claudeOptions = map[string]bool{
 	"-p": false, "--print": false, "--verbose": false, "--include-partial-messages": false, "--strict-mcp-config": false,
@@ -73,7 +77,7 @@ func parseClaude(args []string) (c claudeCall, problem string) {
 // claude runs the stand-in of claude.
 func (p *program) claude(args []string) int {
 	if len(args) > 0 && (args[0] == "--version" || args[0] == "-v") {
-		_, _ = p.Out.WriteString(claudeVersion + " (Claude Code)\n")
+		_, _ = p.Out.WriteString(claudeOwnVersion + "\n")
 		return 0
 	}
 	if len(args) > 0 && (args[0] == "--help" || args[0] == "-h") {

@@ -62,20 +62,18 @@ func plays(t *testing.T, adapter string) bool {
 
 func certifies() bool { return os.Getenv("AGENTHOST_CERTIFY") != "" }
 
-// driverVar has the whole suite run its CLIs by another driver than exec: how a
-// version of a CLI is found fit for it.
+// driverVar has the whole suite run its CLIs by another driver than auto: how a
+// version of a CLI is found fit for it, and that the other one still is.
 const driverVar = "AGENTHOST_DRIVER"
 
 func byDriver(adapter string) setting {
 	if !slices.Contains(persistentCLIs, adapter) {
 		return func(*rigConfig) {}
 	}
-	d := os.Getenv(driverVar)
-	if d == "" {
-		d = "exec"
-	}
 	return func(c *rigConfig) {
-		cli(adapter, map[string]any{"driver": d})(c)
+		if d := os.Getenv(driverVar); d != "" {
+			cli(adapter, map[string]any{"driver": d})(c)
+		}
 		limit("runner_idle", "1s")(c) // what is left is looked for after the turns
 	}
 }
@@ -106,8 +104,8 @@ func newCLIRig(t *testing.T, adapter, program string, settings ...setting) *cliR
 // verified records that a feature was seen to work with the real CLI.
 func (r *cliRig) verified(t *testing.T, adapter string, features ...string) {
 	t.Helper()
-	if r.persistent(adapter) {
-		return // the matrix is about exec
+	if os.Getenv(driverVar) != "" {
+		return // the matrix is about auto
 	}
 	version := ""
 	for _, one := range r.http.ok("GET", "/v1/agents/runtimes", nil).list("data") {

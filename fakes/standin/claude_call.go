@@ -22,7 +22,7 @@ const claudeVersion = "2.1.328"
 
 // claudeOwnVersion is what it calls itself: it speaks for one turn only, so nobody may
 // take it for a CLI that was found fit for more.
-const claudeOwnVersion = claudeVersion + "-scripted (Claude Code)"
+const claudeOwnVersion = claudeVersion + "-standin (Claude Code)"
 
 // Options of claude, and whether they take a value.
 var claudeOptions = map[string]bool{

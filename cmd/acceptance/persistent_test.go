@@ -19,14 +19,16 @@ import (
 // persistentCLIs are the adapters that have a driver with runners.
 var persistentCLIs = []string{"codex", "claude-code"}
 
-// certifiedOnly are the tests that only make certify plays with a CLI that takes a
-// process for each session.
-var certifiedOnly = []string{"TestRealRunnerIsShared", "TestRealRunnerProviderTrouble", "TestRealRunnerProviderStalls"}
+// certifiedOnly are the tests that only make certify plays with a CLI.
+var certifiedOnly = map[string][]string{
+	"codex":       {"TestRealRunnerProviderTrouble", "TestRealRunnerProviderStalls"},
+	"claude-code": {"TestRealRunnerProviderTrouble", "TestRealRunnerProviderStalls", "TestRealRunnerIsShared"},
+}
 
 // eachRunner plays a test with each CLI that serves many turns from one process.
 func eachRunner(t *testing.T, settings map[string]any, play func(t *testing.T, r *cliRig, adapter string), more ...setting) {
 	for _, adapter := range persistentCLIs {
-		if adapter != "codex" && slices.Contains(certifiedOnly, t.Name()) && !certifies() {
+		if slices.Contains(certifiedOnly[adapter], t.Name()) && !certifies() {
 			continue
 		}
 		t.Run(adapter, func(t *testing.T) {

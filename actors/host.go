@@ -42,6 +42,8 @@ type Host struct {
 	supervisor *actor.PID
 	reaper     *actor.PID
 	runners    *actor.PID
+	installers *actor.PID
+	installs   map[string]*installSlot // by adapter; fixed after New
 	number     atomic.Int64
 	stats      stats
 	// held is what the supervisor's ledger says of budgets beyond a session's own.
@@ -55,7 +57,7 @@ type Host struct {
 	quit                     chan struct{} // closed when the actors that answer are gone
 	gaugeEnd                 chan struct{}
 	supervisorEnd, reaperEnd chan struct{}
-	runnersEnd               chan struct{}
+	runnersEnd, installEnd   chan struct{}
 }
 
 type hostState uint8
@@ -85,6 +87,10 @@ func New(opts ...Option) (*Host, error) {
 	h.store = h.cfg.store
 	h.endpoint = endpoint.New()
 	h.runtimes = newRuntimes(&h.cfg)
+	h.installs = map[string]*installSlot{}
+	for _, r := range h.runtimes.list {
+		h.installs[r.Adapter.Name()] = newInstallSlot()
+	}
 	return h, nil
 }
 
@@ -141,6 +147,8 @@ func (h *Host) Start(ctx context.Context) error {
 	h.reaper = h.root.Spawn(h.rootProps(func() actor.Actor { return &watched{&reaper{host: h, trees: map[string]*tree{}}, h.reaperEnd} }))
 	h.runnersEnd = make(chan struct{})
 	h.runners = h.root.Spawn(h.rootProps(func() actor.Actor { return &watched{newRunners(h), h.runnersEnd} }))
+	h.installEnd = make(chan struct{})
+	h.installers = h.root.Spawn(h.rootProps(func() actor.Actor { return &watched{newInstallers(h), h.installEnd} }))
 	h.supervisor = h.root.Spawn(h.rootProps(func() actor.Actor { return &watched{newSupervisor(h, ledger), h.supervisorEnd} }))
 	for _, s := range active {
 		h.root.Send(h.supervisor, &toSession{s.ID, &wake{}})
@@ -207,6 +215,8 @@ func (h *Host) shutdown(ctx context.Context) error {
 	<-h.supervisorEnd
 	close(h.quit) // who still waits for an answer waits in vain
 	h.work.wait()
+	h.root.Poison(h.installers)
+	<-h.installEnd
 	h.root.Poison(h.runners)
 	<-h.runnersEnd
 	h.work.wait()

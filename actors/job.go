@@ -40,6 +40,8 @@ type job struct {
 	berth *berth
 	// door is the turn's way to its caller, nil without one. Closed after the turn.
 	door *endpoint.Door
+	// release lets an installed version of the CLI be removed; nil after it was called.
+	release func()
 }
 
 // requestOf is what the adapter is asked, as far as it is known before anything
@@ -145,13 +147,19 @@ func (h *Host) prepare(ctx context.Context, ses *fold.Session, t *fold.Turn, bou
 			req.Limits.MaxUSD = float64(max(left, 1)) / 1e6 // 0 would be no limit
 		}
 	}
+	var release func()
 	err = h.asked(r, "locate", func() (err error) {
-		req.Binary, err = h.runtimes.locate(r)
+		req.Binary, release, err = h.runtimes.take(r)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
+	defer func() {
+		if err != nil {
+			release()
+		}
+	}()
 	if err := h.workspaceReady(t.Settings); err != nil {
 		return nil, err
 	}
@@ -175,7 +183,7 @@ func (h *Host) prepare(ctx context.Context, ses *fold.Session, t *fold.Turn, bou
 			door.Close()
 		}
 	}()
-	j := &job{adapter: r.Adapter.Name(), remedy: r.remedy(), request: req, door: door, marker: h.markers() + t.ID.Hex()}
+	j := &job{adapter: r.Adapter.Name(), remedy: r.remedy(), request: req, door: door, release: release, marker: h.markers() + t.ID.Hex()}
 	err = h.asked(r, "prepare", func() (err error) { return h.plan(r, j) })
 	if err != nil {
 		return nil, err

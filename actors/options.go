@@ -51,6 +51,7 @@ type Limits struct {
 	MaxArtifactsBytes   int64         // 256 MiB of one session's artifacts
 	MaxArtifacts        int           // 1,000 artifacts of one session
 	PublishTimeout      time.Duration // 10 s for the artifacts of one turn
+	InstallTimeout      time.Duration // 15 min for the installation of a CLI
 	// What the processes of one turn may take of the machine. Default: no bound.
 	MaxCPU         time.Duration
 	MaxMemoryBytes int64
@@ -113,6 +114,7 @@ func (l Limits) withDefaults() Limits {
 	def(&l.MaxArtifactsBytes, max(256<<20, l.MaxArtifactBytes))
 	def(&l.MaxArtifacts, 1_000)
 	def(&l.PublishTimeout, 10*time.Second)
+	def(&l.InstallTimeout, 15*time.Minute)
 	return l
 }
 
@@ -153,6 +155,11 @@ type RuntimeConfig struct {
 	Proof agent.Proof
 	// Remedy says, behind a semicolon, what to do when the program is not there.
 	Remedy string
+	// Manifests are the versions of the CLI that may be installed, the newest first.
+	Manifests []agent.Manifest
+	// AutoInstall installs the newest of them when a turn needs the program and it is
+	// not there: the turn waits.
+	AutoInstall bool
 }
 
 func (r *RuntimeConfig) remedy() string {
@@ -279,6 +286,11 @@ func (c *config) validate() error {
 		}
 		if err := spec.ValidPermissions(r.Permissions); err != nil {
 			errs = append(errs, fmt.Errorf("runtime %q: %w", r.Adapter.Name(), err))
+		}
+		for i := range r.Manifests {
+			if err := r.Manifests[i].Valid(); err != nil {
+				errs = append(errs, fmt.Errorf("runtime %q: %w", r.Adapter.Name(), err))
+			}
 		}
 	}
 	if c.fallback != "" && c.fallback != "none" && !seen[c.fallback] {

@@ -127,6 +127,9 @@ func (h *Host) admissible(ctx context.Context, s *spec.Session, in *spec.NewInpu
 			return err
 		}
 		_, err := h.runtimes.locate(r)
+		if h.comes(r, err) { // the turn waits for it
+			return nil
+		}
 		return err
 	})
 }

@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -17,7 +18,9 @@ type (
 		p    *process.Process
 		dir  string
 		tape *recorder
-		err  error
+		// release lets the installed version of the program be removed.
+		release func()
+		err     error
 	}
 	// heard is what one pipe read said; read is called when more may be read.
 	heard struct {
@@ -73,8 +76,11 @@ type runner struct {
 	state runnerState
 	p     *process.Process
 	dir   string // private to it, "" when there is none
-	proto agent.Protocol
-	talk  agent.Talk
+	// release lets the installed version of the program be removed, nil before it is
+	// used.
+	release func()
+	proto   agent.Protocol
+	talk    agent.Talk
 
 	guests  map[event.ID]*guest
 	waiting []*seek // not asked yet
@@ -196,6 +202,9 @@ func (r *runner) launch(c actor.Context) {
 			if err != nil {
 				return err
 			}
+			if m.release, err = host.runtimes.keep(b.request.Binary); err != nil {
+				return event.Fail(event.RuntimeNotInstalled, fmt.Sprintf("the program of adapter %s was replaced just now: %v; send the input again", b.adapter.Name(), err))
+			}
 			var run *agent.Runner
 			if run, m.dir, err = b.settle(rc, host.runnerDir(id)); err != nil {
 				return err
@@ -222,6 +231,7 @@ func (r *runner) launch(c actor.Context) {
 		case <-quit: // the actor is gone and cannot end what was just started
 			host.dismissProcess(m.p, marker, false)
 			discard(m.dir)
+			m.release()
 		}
 	})
 }
@@ -243,7 +253,7 @@ func own(lines [][]byte) [][]byte {
 }
 
 func (r *runner) launched(c actor.Context, m *launched) {
-	r.dir = m.dir
+	r.dir, r.release = m.dir, m.release
 	if m.err != nil {
 		f, ok := event.AsFailure(m.err)
 		if !ok {

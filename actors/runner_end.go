@@ -204,6 +204,7 @@ func (r *runner) abandon(c actor.Context) {
 		c.Send(r.pool, &departed{c.Self(), id})
 	}
 	r.refuse(c, crash())
+	release := r.release
 	left := !r.finished && p != nil && r.state != over
 	host.work.Go(func() {
 		if left {
@@ -213,6 +214,9 @@ func (r *runner) abandon(c actor.Context) {
 			host.root.Send(t, &gone{})
 		}
 		discard(dir)
+		if release != nil {
+			release()
+		}
 	})
 }
 

@@ -2,6 +2,7 @@ package actors
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"github.com/agenthost/agenthost/actors/agent"
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/spec"
+	"github.com/agenthost/agenthost/actors/toolbox"
 )
 
 // Runtime is an adapter as it stands on this machine.
@@ -33,6 +35,8 @@ type Runtime struct {
 	KeySet       bool             // a provider key is configured
 	Capabilities agent.Capabilities
 	Proof        agent.Proof // of the adapter, by its tests
+	Installable  []string    // versions that there are manifests of, the newest first
+	Install      *Install    // the newest installation, nil when there was none
 }
 
 // runtimes is the host's set of adapters; the lists are fixed after newRuntimes.
@@ -40,6 +44,7 @@ type runtimes struct {
 	list   []*RuntimeConfig
 	byName map[string]*RuntimeConfig
 	tools  []string
+	boxes  []*toolbox.Box // the same directories
 	path   string
 
 	mu    sync.Mutex // of found
@@ -59,6 +64,9 @@ type binary struct {
 func newRuntimes(c *config) *runtimes {
 	r := &runtimes{byName: map[string]*RuntimeConfig{}, tools: c.tools, found: map[string]binary{}}
 	r.path, _ = lookup(c.environ, "PATH")
+	for _, dir := range c.tools {
+		r.boxes = append(r.boxes, toolbox.New(dir))
+	}
 	for i := range c.runtimes {
 		rc := &c.runtimes[i]
 		r.list = append(r.list, rc)
@@ -144,9 +152,9 @@ func (r *runtimes) look(rc *RuntimeConfig) (binary, error) {
 	if err != nil {
 		return binary{}, event.Fail(event.RuntimeNotInstalled, fmt.Sprintf("the program of adapter %s cannot be read: %v", name, err))
 	}
-	b = binary{path: file, file: file, seen: st}
+	b = binary{path: r.within(file), file: file, seen: st}
 	if l, ok := rc.Adapter.(agent.Locator); ok {
-		b.path = l.Locate(file)
+		b.path = l.Locate(b.path)
 	}
 	r.mu.Lock()
 	r.found[name] = b
@@ -179,6 +187,67 @@ func (r *runtimes) search(name string) string {
 		}
 	}
 	return ""
+}
+
+// within is the file that an installed program's link leads to, so that a switch of
+// the link does not change what was found.
+func (r *runtimes) within(file string) string {
+	for _, box := range r.boxes {
+		if path, _, ok := box.Program(file); ok {
+			return path
+		}
+	}
+	return file
+}
+
+// onPath looks a program up in the PATH that CLIs get, "" when it is not there.
+func (r *runtimes) onPath(name string) string {
+	for _, d := range filepath.SplitList(r.path) {
+		if p := filepath.Join(d, name); filepath.IsAbs(p) && executable(p) {
+			return p
+		}
+	}
+	return ""
+}
+
+// maxUses bounds how often a program is looked up that is removed at once.
+const maxUses = 5
+
+// take finds the program to spawn and keeps it from being removed until release.
+func (r *runtimes) take(rc *RuntimeConfig) (path string, release func(), err error) {
+	for n := 0; ; n++ {
+		if path, err = r.locate(rc); err != nil {
+			return "", nil, err
+		}
+		if release, err = r.keep(path); err == nil {
+			return path, release, nil
+		}
+		if !errors.Is(err, toolbox.ErrRemoved) || n == maxUses {
+			return "", nil, event.Fail(event.RuntimeNotInstalled, fmt.Sprintf("the program of adapter %s cannot be used: %v", rc.Adapter.Name(), err))
+		}
+		r.mu.Lock()
+		delete(r.found, rc.Adapter.Name())
+		r.mu.Unlock()
+	}
+}
+
+// keep holds the version that an installed program belongs to.
+func (r *runtimes) keep(path string) (release func(), err error) {
+	var all []func()
+	end := func() {
+		for _, release := range all {
+			release()
+		}
+	}
+	for _, box := range r.boxes {
+		release, err := box.Use(path)
+		if err != nil {
+			end()
+			return nil, err
+		}
+		all = append(all, release)
+	}
+	return end, nil
 }
 
 func executable(p string) bool {
@@ -228,6 +297,7 @@ func (h *Host) Runtimes(ctx context.Context) []Runtime {
 			Name: rc.Adapter.Name(), Aliases: rc.Adapter.Aliases(), Binary: rc.Binary, Driver: string(driver), DriverWhy: why,
 			Default: rc.Adapter.Name() == h.fallback(), Home: rc.Home, Permissions: rc.Permissions,
 			Confined: caps.Confined, KeySet: rc.LLM.APIKey != "", Capabilities: caps, Proof: rc.Proof,
+			Installable: h.Installable(rc.Adapter.Name()), Install: h.InstallOf(rc.Adapter.Name()),
 		}
 		if p, err := h.runtimes.locate(rc); err == nil {
 			r.Path, r.Installed = p, true

@@ -24,6 +24,11 @@ type (
 		job *job
 		err error
 	}
+	// environmentIs says how it stands with what the turn waits for.
+	environmentIs struct {
+		status  event.EnvironmentStatus
+		failure *event.Failure
+	}
 	// stored says what became of the commit of the turn's start.
 	stored      struct{ err error }
 	spawned     struct{ pid int }
@@ -61,9 +66,10 @@ type turnActor struct {
 	bounds  budget.Bounds
 	core    *turn.Turn
 
-	answer  *prepared // that waits for the start to be stored
-	started bool      // the start is stored
-	job     *job      // once prepared
+	answer  *prepared     // that waits for the start to be stored
+	started bool          // the start is stored
+	leave   chan struct{} // closed when nobody waits for the preparation
+	job     *job          // once prepared
 	process *actor.PID
 	timers  [6]timer
 	over    bool
@@ -83,7 +89,7 @@ type turnActor struct {
 }
 
 func newTurn(h *Host, session *actor.PID, ses *fold.Session, t *fold.Turn, bounds budget.Bounds) *turnActor {
-	return &turnActor{host: h, session: session, ses: ses, turn: t, bounds: bounds}
+	return &turnActor{host: h, session: session, ses: ses, turn: t, bounds: bounds, leave: make(chan struct{})}
 }
 
 func (t *turnActor) Receive(c actor.Context) {
@@ -100,6 +106,8 @@ func (t *turnActor) Receive(c actor.Context) {
 		t.step(c, turn.Stop{Failure: m.failure}, nil)
 	case *hurry:
 		t.step(c, turn.Hurry{}, nil)
+	case *environmentIs:
+		t.step(c, turn.Environment{Status: m.status, Failure: m.failure}, nil)
 	case *prepared:
 		t.answer = m
 		t.ready(c)
@@ -176,7 +184,8 @@ func (t *turnActor) config() turn.Config {
 		Gather: gather, ToolTimeout: l.ToolResultTimeout, HostServer: spec.HostServer,
 		TurnTimeout: l.TurnTimeout, IdleTimeout: l.IdleTimeout, SettleQuiet: l.SettleQuiet, Linger: l.Linger,
 		MaxItemBytes: l.MaxItemBytes, Adapter: t.turn.Settings.Agent.Adapter,
-		Budgets: t.bounds, Limits: turn.Limits(t.host.machineLimits(&t.turn.Settings.Agent)),
+		Environment: event.Environment{ID: t.turn.Settings.Environment.ID, Type: t.turn.Settings.Environment.Type},
+		Budgets:     t.bounds, Limits: turn.Limits(t.host.machineLimits(&t.turn.Settings.Agent)),
 	}
 	if r, err := t.host.runtime(t.turn.Settings.Agent.Adapter); err == nil {
 		cfg.Asks = t.host.permissions(r, t.turn.Settings) == spec.Ask
@@ -234,6 +243,17 @@ func (t *turnActor) step(c actor.Context, in turn.Input, release func(error)) {
 	if release != nil {
 		release(nil)
 	}
+	if t.core.Settled() {
+		t.unwait()
+	}
+}
+
+// unwait lets go of a preparation that waits for an installation.
+func (t *turnActor) unwait() {
+	if t.leave != nil {
+		close(t.leave)
+		t.leave = nil
+	}
 }
 
 func (t *turnActor) emit(c actor.Context, events []event.Event, release func(error)) {
@@ -257,10 +277,15 @@ func (t *turnActor) emit(c actor.Context, events []event.Event, release func(err
 
 // prepare makes directories and files in a goroutine that answers with prepared.
 func (t *turnActor) prepare(c actor.Context) {
-	host, self, ses, tu, bounds := t.host, c.Self(), t.ses, t.turn, t.bounds
+	host, self, ses, tu, bounds, leave := t.host, c.Self(), t.ses, t.turn, t.bounds, t.leave
 	host.work.Go(func() {
 		m := &prepared{}
-		m.job, m.err = host.prepare(context.Background(), ses, tu, bounds, self)
+		m.err = host.provide(tu.Settings.Agent.Adapter, leave, func(status event.EnvironmentStatus, f *event.Failure) {
+			host.root.Send(self, &environmentIs{status, f})
+		})
+		if m.err == nil {
+			m.job, m.err = host.prepare(context.Background(), ses, tu, bounds, self)
+		}
 		host.root.Send(self, m)
 	})
 }
@@ -335,6 +360,7 @@ func (t *turnActor) finish(c actor.Context) {
 
 func (t *turnActor) clear() {
 	t.over = true
+	t.unwait()
 	t.end.stop()
 	for i := range t.timers {
 		t.timers[i].stop()
@@ -344,13 +370,21 @@ func (t *turnActor) clear() {
 
 // dispose removes the turn's private files.
 func (t *turnActor) dispose() {
-	if t.job != nil {
-		t.job.door.Close()
-	}
-	if t.job == nil || t.job.dir == "" {
+	if t.job == nil {
 		return
 	}
-	dir := t.job.dir
-	t.job.dir = ""
-	t.host.work.Go(func() { _ = os.RemoveAll(dir) })
+	t.job.door.Close()
+	dir, release := t.job.dir, t.job.release
+	t.job.dir, t.job.release = "", nil
+	if dir == "" && release == nil {
+		return
+	}
+	t.host.work.Go(func() {
+		if dir != "" {
+			_ = os.RemoveAll(dir)
+		}
+		if release != nil {
+			release()
+		}
+	})
 }

@@ -217,6 +217,9 @@ func decodeBody(k Kind, body string) (Body, error) {
 	case BudgetHit:
 		b := new(Budget)
 		return b, json.Unmarshal([]byte(body), b)
+	case EnvironmentChanged:
+		b := new(Environment)
+		return b, json.Unmarshal([]byte(body), b)
 	default:
 		return nil, nil // a newer writer's body: kept out, never fatal
 	}

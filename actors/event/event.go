@@ -63,6 +63,9 @@ const (
 	// until it is raised, which a further event with Budget.Lifted says. No turn.
 	// Body: *Budget.
 	BudgetHit Kind = 24
+	// EnvironmentChanged says how it stands with the environment that a turn runs in,
+	// while the turn waits for it. Body: *Environment.
+	EnvironmentChanged Kind = 27
 )
 
 // Kinds about the work of subagents: agents that a Subagent item, a call of the
@@ -115,7 +118,7 @@ type Event struct {
 }
 
 // Body is the structured payload of an Event. The set is closed: *Settings,
-// *Input, *Item, *End, *Leg, *Budget.
+// *Input, *Item, *End, *Leg, *Budget, *Environment.
 //
 //sumtype:decl
 type Body interface{ isBody() }
@@ -126,6 +129,8 @@ func (*Item) isBody()     {}
 func (*End) isBody()      {}
 func (*Leg) isBody()      {}
 func (*Budget) isBody()   {}
+
+func (*Environment) isBody() {}
 
 // Settings is the JSON of a spec.Session as it holds from this event on.
 type Settings struct {

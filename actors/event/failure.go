@@ -73,6 +73,14 @@ const (
 	ItemNotFound          Code = "item_not_found"
 	ItemInUse             Code = "agents.item_in_use"
 	MCPNotAllowed         Code = "mcp_not_allowed"
+	InstallNotAllowed     Code = "agents.install_not_allowed"
+	NotInstallable        Code = "agents.not_installable"
+)
+
+// Codes that an installation of a CLI can fail with, besides ServerStopped.
+const (
+	InstallError      Code = "install_failed"
+	IntegrityMismatch Code = "integrity_mismatch"
 )
 
 // Failure is an error that crosses a boundary: fit for a stranger, with a

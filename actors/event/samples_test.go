@@ -94,6 +94,9 @@ func samples() []Event {
 		{Kind: BudgetHit, Body: &Budget{
 			Name: "spend_control.limit", Scope: SessionScope, Money: true, Limit: 50_000, Used: 50_400, Lifted: true,
 		}},
+		{Kind: EnvironmentChanged, Turn: sampleTurn, Body: &Environment{
+			ID: sampleItem, Type: "self_hosted", Status: EnvironmentFailed, Failure: &Failure{Code: RuntimeNotInstalled, Message: "not there"},
+		}},
 	}
 	for i := range events {
 		events[i].Seq, events[i].At = int64(i+1), 1_796_000_000_000+int64(i)
@@ -102,6 +105,8 @@ func samples() []Event {
 			events[i].Seq = 1 << 20
 		case BudgetHit:
 			events[i].Seq = 1<<20 + 1
+		case EnvironmentChanged:
+			events[i].Seq = 1<<20 + 2
 		}
 	}
 	return events
@@ -122,7 +127,7 @@ func TestSamplesShowEveryKindAndField(t *testing.T) {
 			t.Errorf("no sample of %s", k)
 		}
 	}
-	for _, v := range []any{Event{}, Settings{}, Input{}, Item{}, Part{}, Change{}, End{}, Leg{}, Usage{}, Failure{}, Budget{}} {
+	for _, v := range []any{Event{}, Settings{}, Input{}, Item{}, Part{}, Change{}, End{}, Leg{}, Usage{}, Failure{}, Budget{}, Environment{}} {
 		typ := reflect.TypeOf(v)
 		for f := range typ.NumField() {
 			name := typ.Name() + "." + typ.Field(f).Name

@@ -18,7 +18,7 @@ func TestStepsOfEachKind(t *testing.T) {
 		event.TurnWaiting: 1, event.CallAnswered: 0, event.LegStarted: 1, event.TurnResumed: 1,
 		event.SubagentItem: 0, event.SubagentStarted: 0,
 		event.ItemsPosted: 0, event.ItemRemoved: 0,
-		event.BudgetHit: 0,
+		event.BudgetHit: 0, event.EnvironmentChanged: 0,
 	}
 	items := map[event.ItemType][2]int32{ // started, done
 		event.Message: {2, 3}, event.Reasoning: {2, 3}, event.WebSearch: {3, 2},

@@ -108,6 +108,8 @@ func configure(t *testing.T, c *Config, words []string) {
 			c.Linger = duration(t, value)
 		case "max":
 			c.MaxItemBytes = int(number(t, value))
+		case "environment":
+			c.Environment.Type = value
 		case "adapter":
 			c.Adapter = value
 		case "provider":
@@ -149,6 +151,8 @@ func input(t *testing.T, words []string) Input {
 	switch words[0] {
 	case "start":
 		return Start{}
+	case "environment":
+		return Environment{Status: event.EnvironmentStatus(rest[0]), Failure: failure(rest[1:])}
 	case "prepared":
 		return Prepared{}
 	case "prepare_failed":
@@ -431,6 +435,11 @@ func showEvent(ev event.Event) string {
 	switch b := ev.Body.(type) {
 	case *event.Item:
 		s += showItem(b)
+	case *event.Environment:
+		s += fmt.Sprintf(" %s %s", b.Type, b.Status)
+		if b.Failure != nil {
+			s += fmt.Sprintf(" %s: %q", b.Failure.Code, b.Failure.Message)
+		}
 	case *event.Leg:
 		s += fmt.Sprintf(" %d answers=%d", b.Number, len(b.Answers))
 		if b.Wire != "" {

@@ -16,6 +16,12 @@ type Input interface{ isInput() }
 type (
 	// Start says that the turn has its slot.
 	Start struct{}
+	// Environment says how it stands with what is being prepared: the turn waits for
+	// it.
+	Environment struct {
+		Status  event.EnvironmentStatus
+		Failure *event.Failure
+	}
 	// Prepared says that workspace, files and binary are there. ExitIsVerdict is
 	// what Config.ExitIsVerdict is, told by who knows the invocation; the idle clock
 	// is then off unless Config.IdleAsked.
@@ -87,6 +93,7 @@ type (
 )
 
 func (Start) isInput()         {}
+func (Environment) isInput()   {}
 func (Prepared) isInput()      {}
 func (PrepareFailed) isInput() {}
 func (Spawned) isInput()       {}

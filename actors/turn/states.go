@@ -31,6 +31,10 @@ func (t *Turn) fresh(in Input) {
 // not wait for it.
 func (t *Turn) preparing(in Input) {
 	switch in := in.(type) {
+	case Environment:
+		e := t.cfg.Environment
+		e.Status, e.Failure = in.Status, in.Failure
+		t.emit(event.Event{Kind: event.EnvironmentChanged, Body: &e})
 	case Prepared:
 		if in.ExitIsVerdict {
 			t.cfg.ExitIsVerdict = true

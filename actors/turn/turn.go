@@ -42,6 +42,8 @@ type Config struct {
 	Budgets budget.Bounds
 	// Limits are what its process may take of the machine.
 	Limits Limits
+	// Environment is what it runs in; its id and type are told with each change.
+	Environment event.Environment
 }
 
 type state uint8

@@ -39,6 +39,7 @@ var rooms = []room{
 	{"actors/process", []string{"actors/process"}},
 	{"actors/outputs", nil},
 	{"actors/secret", []string{"actors/event", "actors/spec"}},
+	{"actors/toolbox", []string{"actors/event", "actors/spec", "actors/agent"}},
 	{"actors", []string{"actors"}},
 	{"adapters", []string{"actors/agent", "actors/event", "actors/spec", "adapters"}},
 	{"wires", []string{"actors/event", "actors/spec", "actors/fold", "actors/policy", "wires"}},

@@ -114,6 +114,12 @@ type subagentFrame struct {
 	Subagent subagentWire `json:"subagent"`
 }
 
+type environmentFrame struct {
+	frameHead
+	turnPlace
+	Environment environmentWire `json:"environment"`
+}
+
 // streamed are the frames of a session's stream by their type.
 func streamed() map[string]any {
 	return map[string]any{
@@ -140,5 +146,8 @@ func streamed() map[string]any {
 		"agent.output.command_execution_output.delta":     commandDeltaFrame{},
 		"agent.session.subagent.created":                  subagentFrame{},
 		"agent.session.subagent.closed":                   subagentFrame{},
+		"agent.session.environment.pending":               environmentFrame{},
+		"agent.session.environment.ready":                 environmentFrame{},
+		"agent.session.environment.failed":                environmentFrame{},
 	}
 }

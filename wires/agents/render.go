@@ -89,6 +89,8 @@ func (r *renderer) render(ev *event.Event, v *fold.View) {
 		r.ended(ev, v)
 	case event.BudgetHit:
 		r.budget(ev, v)
+	case event.EnvironmentChanged:
+		r.environment(ev)
 	case event.SessionDeleted, event.NativeSession, event.Notice, event.Unknown, event.TurnForgotten,
 		event.Skipped, event.TurnResumed:
 		// kept in the journal, not on this wire
@@ -219,6 +221,28 @@ func (r *renderer) budget(ev *event.Event, v *fold.View) {
 	default:
 		r.sessionFrame("agent.session.budget_reached", v)
 	}
+}
+
+// environment tells how it stands with what a turn waits for.
+func (r *renderer) environment(ev *event.Event) {
+	e, ok := ev.Body.(*event.Environment)
+	if !ok {
+		return
+	}
+	kind, ok := environmentFrames[e.Status]
+	if !ok { // a newer writer's
+		return
+	}
+	r.open(kind)
+	r.object("environment", environmentState(e))
+	r.place(ev.Turn)
+	r.close()
+}
+
+var environmentFrames = map[event.EnvironmentStatus]string{
+	event.EnvironmentPending: "agent.session.environment.pending",
+	event.EnvironmentReady:   "agent.session.environment.ready",
+	event.EnvironmentFailed:  "agent.session.environment.failed",
 }
 
 func (r *renderer) sessionFrame(kind string, v *fold.View) {

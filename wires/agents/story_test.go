@@ -308,6 +308,23 @@ var stories = map[string]func(*story){
 		s.add(event.Event{Kind: event.Notice, Text: "stopped by signal"})
 		s.end(s.turn, event.End{Outcome: event.Cancelled})
 	},
+	"environment": func(s *story) {
+		of := func(status event.EnvironmentStatus, f *event.Failure) {
+			s.add(event.Event{Kind: event.EnvironmentChanged, Turn: s.turn, Body: &event.Environment{
+				ID: event.ID{0xe5, 15: 1}, Type: "self_hosted", Status: status, Failure: f,
+			}})
+		}
+		s.start(s.accept(1, "One."))
+		of(event.EnvironmentPending, nil)
+		f := event.Fail(event.RuntimeNotInstalled, "the CLI of codex could not be installed: no npm")
+		of(event.EnvironmentFailed, f)
+		s.end(s.turn, event.End{Outcome: event.Failed, Failure: f})
+		s.start(s.accept(2, "Two."))
+		of(event.EnvironmentPending, nil)
+		of(event.EnvironmentReady, nil)
+		s.say(event.FinalAnswer, "2")
+		s.end(s.turn, event.End{Outcome: event.Completed, Usage: tokens()})
+	},
 	"two_queued_inputs": func(s *story) {
 		first := s.accept(1, "One.")
 		s.start(first)
@@ -550,6 +567,15 @@ func checkOrder(t testing.TB, frames []frame) {
 		}
 		if turns[turn] == "" {
 			fail(f, "no turn.created before")
+		}
+		if e := f.object("environment"); e != nil {
+			if e["status"] != strings.TrimPrefix(short, "environment.") || (e["error"] != nil) != (e["status"] == "failed") {
+				fail(f, "environment status %v, error %v", e["status"], e["error"])
+			}
+			if turns[turn] != "in_progress" {
+				fail(f, "environment of a turn that is %s", turns[turn])
+			}
+			continue
 		}
 		id := f.str("item_id")
 		if it := f.object("item"); it != nil {

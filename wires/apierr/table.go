@@ -125,6 +125,12 @@ var table = map[event.Code]Row{
 	event.ItemNotFound:          {404, typeRequest, "resource_not_found", respServer, No, 0},
 	event.ItemInUse:             {409, typeRequest, "invalid_request", respServer, No, 0},
 	event.MCPNotAllowed:         {403, typePermission, "invalid_request", respServer, No, 0},
+	event.InstallNotAllowed:     {403, typePermission, "invalid_request", respServer, No, 0},
+	event.NotInstallable:        {400, typeRequest, "invalid_request", respServer, No, 0},
+
+	// Ends of an installation; a job shows them, no answer has them as its status.
+	event.InstallError:      {500, typeServer, "sandbox_error", respServer, No, 0},
+	event.IntegrityMismatch: {500, typeServer, "sandbox_error", respServer, No, 0},
 
 	// Refusals of the HTTP surface.
 	Internal:             {500, typeServer, "internal_error", respServer, No, 0},

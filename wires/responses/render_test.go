@@ -275,6 +275,7 @@ func TestEveryEventHasAsManyFramesAsSteps(t *testing.T) {
 		h.add(event.Event{Kind: kind, Turn: turnOne, Item: id, Body: &event.Item{ID: id, Type: event.Subagent, Parent: call, Prompt: "dig deeper", Output: "a secret"}})
 	}
 	h.close(call, event.Item{Type: event.Subagent, Prompt: "dig"})
+	h.add(event.Event{Kind: event.EnvironmentChanged, Turn: turnOne, Body: &event.Environment{Status: event.EnvironmentReady}})
 	h.message(event.FinalAnswer, "x").completed()
 	h.add(event.Event{Kind: event.Skipped, Seq: 1000})
 	h.add(event.Event{Kind: event.ItemsPosted, Turn: event.ID{7}, Body: &event.Input{Items: []*event.Item{{ID: event.ItemID(event.ID{7}, 0), Type: event.Foreign}}}})

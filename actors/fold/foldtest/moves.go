@@ -232,8 +232,14 @@ func (h *History) done(it *event.Item) {
 	h.add(event.Event{Kind: event.ItemDone, Turn: h.running, Item: it.ID, Body: &body})
 }
 
-// aside is something that no wire shows.
+// aside is something that changes no object.
 func (h *History) aside() {
+	if rapid.IntRange(0, 4).Draw(h.t, "environment") == 0 {
+		h.add(event.Event{Kind: event.EnvironmentChanged, Turn: h.running, Body: &event.Environment{
+			Type: "self_hosted", Status: rapid.SampledFrom([]event.EnvironmentStatus{event.EnvironmentPending, event.EnvironmentReady}).Draw(h.t, "status"),
+		}})
+		return
+	}
 	kind := rapid.SampledFrom([]event.Kind{event.NativeSession, event.Notice, event.Unknown, 200}).Draw(h.t, "aside")
 	h.add(event.Event{Kind: kind, Turn: h.running, Text: h.text("text")})
 }

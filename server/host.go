@@ -20,6 +20,7 @@ type Host interface {
 	Stats() actors.Stats
 	StoreErr() error
 	Runtimes(ctx context.Context) []actors.Runtime
+	Install(ctx context.Context, name, version string) (*actors.Install, error)
 }
 
 // Engine lets the wires use h.

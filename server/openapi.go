@@ -49,7 +49,11 @@ func described() map[string]openapi.Operation {
 // operations describes the server's own handlers.
 func operations() map[string]openapi.Operation {
 	return map[string]openapi.Operation{
-		"agents.runtimes.list":     {Summary: "List the coding agents and what each can do.", Answer: list[runtime]{}},
+		"agents.runtimes.list": {Summary: "List the coding agents and what each can do.", Answer: list[runtime]{}},
+		"agents.runtimes.install": {
+			Summary: "Install a coding agent, where the host allows it; the list of runtimes shows the job.",
+			Body:    installBody{}, MayBeEmpty: true, Answer: install{}, Status: 202,
+		},
 		"server.check_live":        {Summary: "The process answers.", Answer: status{}},
 		"server.check_health":      {Summary: "The process answers, where existing deployments ask.", Answer: status{}},
 		"server.check_ready":       {Summary: "New work is taken, or why not.", Answer: status{}, Also: map[int]any{503: status{}}},

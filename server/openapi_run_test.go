@@ -3,7 +3,9 @@ package server
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -84,7 +86,12 @@ func shellHost(t *testing.T) Host {
 	t.Helper()
 	h, err := actors.New(
 		actors.WithStateDir(t.TempDir()), actors.WithStore(memory.New()), actors.WithLimits(actors.Limits{MinAvailableMemory: 1}),
-		actors.WithRuntime(actors.RuntimeConfig{Adapter: shell{}}),
+		actors.WithRuntime(actors.RuntimeConfig{Adapter: shell{}, Manifests: []agent.Manifest{{
+			Adapter: "shell", Program: shell{}.Binary(), Version: "1.0.0", Bin: []string{"cli"}, NPM: &agent.NPMPackage{
+				Package: "cli", Lock: map[string]json.RawMessage{"node_modules/cli": []byte(`{"version":"1.0.0","integrity":"sha512-none"}`)},
+			},
+		}}}),
+		actors.WithToolsDirs(t.TempDir()), actors.WithEnviron(append(os.Environ(), "NPM_CONFIG_REGISTRY=http://127.0.0.1:1/", "NPM_CONFIG_FETCH_RETRIES=0")),
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -149,7 +156,7 @@ func TestAnswersOfARunAreAsDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := Config{Host: shellHost(t), Adapters: []responses.Adapter{{Name: "shell", Aliases: []string{"sh"}}}, CancelWait: 5 * time.Second, Hosted: true}
+	cfg := Config{Host: shellHost(t), Adapters: []responses.Adapter{{Name: "shell", Aliases: []string{"sh"}}}, CancelWait: 5 * time.Second, Hosted: true, AllowInstall: true}
 	r := &recorder{start(t, cfg, wireHandlers(cfg.Host, &cfg)), t, checker}
 
 	for _, path := range []string{"live /healthz", "ready /readyz", "health /health"} {
@@ -159,6 +166,10 @@ func TestAnswersOfARunAreAsDocumented(t *testing.T) {
 	r.call("server.list_capabilities", 200, "/capabilities", "")
 	r.call("server.read_metrics", 200, "/metrics", "")
 	r.call("server.read_openapi", 200, "/openapi.json", "")
+	r.call("agents.runtimes.list", 200, "/v1/agents/runtimes", "")
+	r.call("agents.runtimes.install", 202, "/v1/agents/runtimes/sh/install", "{}")
+	r.call("agents.runtimes.install", 400, "/v1/agents/runtimes/shell/install", `{"version":"9"}`)
+	r.call("agents.runtimes.install", 404, "/v1/agents/runtimes/nobody/install", "")
 	r.call("agents.runtimes.list", 200, "/v1/agents/runtimes", "")
 	r.call("agents.models.list", 200, "/v1/models", "")
 	r.call("agents.models.get", 200, "/v1/models/shell", "")

@@ -76,8 +76,12 @@ type runtime struct {
 	Confinement  string     `json:"confinement" enum:"none,cli"`
 	AuthPresent  bool       `json:"auth_env_present"`
 	InstallSteps [][]string `json:"install_steps"`
-	Implemented  bool       `json:"implemented"`
-	Default      bool       `json:"default"`
+	// Installable are the versions that this host can install, the newest first, and
+	// Install the newest installation since it started.
+	Installable []string `json:"installable"`
+	Install     *install `json:"install"`
+	Implemented bool     `json:"implemented"`
+	Default     bool     `json:"default"`
 	// Features say what tests found out about each, VerifiedVersion with which
 	// version of the CLI.
 	Features        map[string]string `json:"features"`
@@ -109,7 +113,8 @@ func (s *Server) listRuntimes(c *call.Call) {
 			ID: r.Name, Name: r.Name, Object: "agent.runtime", Aliases: append([]string{}, r.Aliases...), Binary: r.Binary,
 			Installed: r.Installed, Path: orNull(r.Path), Version: orNull(r.Version), Experimental: r.Capabilities.Experimental,
 			Capabilities: r.Capabilities, Driver: r.Driver, DriverReason: r.DriverWhy, Home: string(r.Home), Permissions: string(r.Permissions), Confinement: confinement,
-			AuthPresent: r.KeySet, InstallSteps: append([][]string{}, s.cfg.Install[r.Name]...), Implemented: true, Default: r.Default,
+			AuthPresent: r.KeySet, InstallSteps: append([][]string{}, s.cfg.Install[r.Name]...),
+			Installable: append([]string{}, r.Installable...), Install: installObject(r.Install), Implemented: true, Default: r.Default,
 			Features: words(r.Proof.Features), VerifiedVersion: orNull(r.Proof.Version),
 		})
 	}
@@ -207,6 +212,8 @@ func (s *Server) capabilities(c *call.Call) {
 			e.Reason, e.Rule = text("the group is switched off"), text("groups")
 		case row.handler == nil:
 			e.Reason, e.Rule = text("not built yet"), text("built")
+		case row.operation == "agents.runtimes.install" && !s.cfg.AllowInstall:
+			e.Reason, e.Rule = text("installing is switched off"), text(allowInstall)
 		case !allowed:
 			e.Enabled, e.Reason, e.Rule = true, text("the token has neither the role dev nor admin"), text("roles")
 		default:

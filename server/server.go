@@ -34,6 +34,8 @@ type Config struct {
 	CancelWait time.Duration
 	// Install is how an adapter's CLI is installed, argument lists by name.
 	Install map[string][][]string
+	// AllowInstall lets callers install CLIs.
+	AllowInstall bool
 	// Groups that are served; the others answer 404 endpoint_disabled.
 	Groups []string
 	// MaxBody is the largest request body in bytes. 10 MiB

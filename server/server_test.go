@@ -19,6 +19,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/agenthost/agenthost/actors"
+	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/wires/call"
 )
 
@@ -224,6 +225,7 @@ func (r *running) do(t *testing.T, method, path, token, body string, headers ...
 type fakeHost struct {
 	Host
 	noRoom   bool
+	wanted   chan string
 	storeErr error
 }
 
@@ -231,6 +233,13 @@ func (f *fakeHost) Stats() actors.Stats {
 	return actors.Stats{Running: 3, Waiting: 5, OrphansReaped: 7, Completed: 11, Commits: 2, CommitTime: time.Second, Room: !f.noRoom}
 }
 func (f *fakeHost) StoreErr() error { return f.storeErr }
+func (f *fakeHost) Install(_ context.Context, name, version string) (*actors.Install, error) {
+	if name != "codex" {
+		return nil, event.FailParam(event.NotFound, "runtime", "no such adapter")
+	}
+	f.wanted <- name + " " + version
+	return &actors.Install{ID: event.ID{7}, Adapter: name, Package: "@made/codex", Version: "1.2", State: actors.InstallRunning, Created: 5000}, nil
+}
 func (f *fakeHost) Runtimes(context.Context) []actors.Runtime {
 	return []actors.Runtime{{Name: "codex", Binary: "codex", Aliases: []string{"openai-codex"}, Path: "/x/codex", Version: "1", Installed: true, Default: true}, {Name: "other"}}
 }

@@ -27,6 +27,7 @@ const (
 	PrefixCall         = "call_"
 	PrefixSubagent     = "subagent_"
 	PrefixArtifact     = "art_"
+	PrefixInstall      = "inst_"
 )
 
 // NewID returns a random ID from crypto/rand, which never fails on the

@@ -50,7 +50,7 @@ var builtIn = []builtInAdapter{
 type builtInAdapter struct {
 	adapter agent.Adapter
 	pinned  string   // version that its facts were taken from
-	install []string // command that installs it
+	install []string // command that installs it without this program
 	byHand  string   // what to do where no command does
 	// keys and urls are the CLI's own variables, the last fallback of its provider;
 	// passed are further ones that it may see.
@@ -94,9 +94,17 @@ func mount(cfg *config.Config, local bool) ([]actors.RuntimeConfig, error) {
 		out = append(out, runtimeConfig(a, r, local))
 	}
 	for _, b := range builtIn {
-		if r := cfg.Agents.Runtimes[b.adapter.Name()]; r != nil {
-			add(b.adapter, r)
+		r := cfg.Agents.Runtimes[b.adapter.Name()]
+		if r == nil {
+			continue
 		}
+		add(b.adapter, r)
+		last := &out[len(out)-1]
+		var err error
+		if last.Manifests, err = adapters.Manifests(b.adapter.Name()); err != nil {
+			return nil, err
+		}
+		last.AutoInstall = r.AutoInstall && cfg.AllowInstall
 	}
 	var names []string
 	for name, r := range cfg.Agents.Runtimes {

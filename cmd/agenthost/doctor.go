@@ -232,7 +232,7 @@ func (d *doctor) fix(line string) { say(d.out, "%-14s     fix: %s", "", line) }
 // fix is the line that makes an adapter's CLI available.
 func fix(name, binary string) string {
 	if b := own(name); b != nil {
-		return or(strings.Join(b.install, " "), b.byHand)
+		return or(installLine(b), or(strings.Join(b.install, " "), b.byHand))
 	}
 	return fmt.Sprintf("install %s, or write its absolute path as the first element of agents.%s.command", binary, name)
 }

@@ -42,6 +42,7 @@ type verbs struct {
 	Serve       serveVerb       `cmd:"" help:"Serve the Responses and Agents wires until SIGTERM or SIGINT."`
 	Run         runVerb         `cmd:"" help:"Ask a coding agent one thing and print its answer."`
 	Doctor      doctorVerb      `cmd:"" help:"Say what works on this machine, what is missing, and how to fix it."`
+	Install     installVerb     `cmd:"" help:"Install the CLI of a coding agent, or list what can be installed."`
 	Config      configVerbs     `cmd:"" help:"Look at the configuration."`
 	CheckConfig configCheckVerb `cmd:"" hidden:"" help:"Same as config check."`
 	Healthcheck healthVerb      `cmd:"" help:"Ask a running server whether it is alive: exit code 0 or 1."`
@@ -50,8 +51,6 @@ type verbs struct {
 	Bench       benchVerbs      `cmd:"" help:"Measure this program beside bare processes and a plain host, and compare results."`
 	Version     versionVerb     `cmd:"" help:"Print version, commit and platform."`
 	Help        helpVerb        `cmd:"" help:"Explain a verb, as its --help does: help serve."`
-
-	PrintVersion kong.VersionFlag `name:"version" help:"Print version, commit and platform."`
 }
 
 // exitError ends the program with a code. Its text may be empty.
@@ -84,7 +83,6 @@ func Main(args []string, in io.Reader, out, errs io.Writer) int {
 		kong.Exit(func(c int) { code = c }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.ExplicitGroups([]kong.Group{{Key: "settings", Title: "Settings, each also a key of the file and a variable AGENTHOST_...:"}}),
-		kong.Vars{"version": about()},
 		kong.Bind(&console{in: in, out: out, err: errs}),
 	)
 	if err != nil {
@@ -113,11 +111,13 @@ func Main(args []string, in io.Reader, out, errs io.Writer) int {
 	return 0
 }
 
-// asked makes `help VERB` and no verb at all what --help says.
+// asked makes `help VERB` and no verb at all what --help says, and --version the verb.
 func asked(args []string) []string {
 	switch {
 	case len(args) == 0:
 		return []string{"--help"}
+	case args[0] == "--version": // a flag of this name belongs to install
+		return []string{"version"}
 	case args[0] == "help" && (len(args) == 1 || args[1] != "--help"):
 		return append(args[1:len(args):len(args)], "--help")
 	}

@@ -37,7 +37,7 @@ func TestAskIsRefusedWhereNoCLICan(t *testing.T) {
 func TestRemediesSayWhatToRun(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
-		"codex":  "install it with: npm install -g @openai/codex@",
+		"codex":  "install it with: agenthost install codex; or set agents.codex.binary",
 		"cursor": "install the Cursor CLI with its vendor's installer, or set agents.cursor.binary",
 		"mytool": "install my-tool, or write its absolute path as the first element of agents.mytool.command",
 	} {

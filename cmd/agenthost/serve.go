@@ -178,8 +178,9 @@ func serverConfig(cfg *config.Config, log *slog.Logger, host *actors.Host) serve
 		Host: server.Engine(host), AllowAnonymous: cfg.Auth.AllowAnonymous, Groups: cfg.Groups,
 		Hosted: cfg.Environments.Hosted == "local", MaxBody: int(cfg.Limits.MaxBodyBytes),
 		Heartbeat: cfg.Stream.Heartbeat, WriteTimeout: cfg.Stream.WriteTimeout,
-		CancelWait: cfg.Limits.InterruptGrace + cfg.Limits.TerminateGrace + 2*time.Second,
-		Version:    version, Logger: log, Install: map[string][][]string{},
+		AllowInstall: cfg.AllowInstall,
+		CancelWait:   cfg.Limits.InterruptGrace + cfg.Limits.TerminateGrace + 2*time.Second,
+		Version:      version, Logger: log, Install: map[string][][]string{},
 	}
 	for _, t := range cfg.Auth.Tokens {
 		out.Principals = append(out.Principals, server.Principal{ID: t.ID, Roles: t.Roles, Token: t.Value})

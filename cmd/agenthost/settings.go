@@ -25,7 +25,7 @@ type settings struct {
 // own list of keys, so there is no second one.
 func (v *verbs) plugSettings() {
 	v.Serve.plug(false)
-	for _, s := range []*settings{&v.Run.settings, &v.Doctor.settings, &v.Config.Check.settings, &v.CheckConfig.settings, &v.Healthcheck.settings, &v.Store.Dump.settings,
+	for _, s := range []*settings{&v.Run.settings, &v.Doctor.settings, &v.Install.settings, &v.Config.Check.settings, &v.CheckConfig.settings, &v.Healthcheck.settings, &v.Store.Dump.settings,
 		&v.Store.Check.settings, &v.Store.Repair.settings, &v.Store.Compact.settings, &v.Store.Export.settings, &v.Store.Import.settings} {
 		s.plug(true) // they work, and the help of serve lists them
 	}

@@ -20,7 +20,6 @@ var abxScalars = map[string]string{
 var abxUnbuilt = map[string]string{
 	"ABX_SERVER_POLICY":             "",
 	"ABX_SERVER_POLICY_FILE":        "",
-	"ABX_AGENTS_ALLOW_INSTALL":      "0",
 	"ABX_AGENTS_MAX_VAULTS":         "100",
 	"ABX_AGENTS_WEBHOOK_ALLOW_HTTP": "0",
 	"ABX_AGENTS_TRACES":             "0",
@@ -32,7 +31,7 @@ var abxRead = []string{
 	"ABX_SERVER_TOKEN", "ABX_SERVER_ENABLED_GROUPS", "ABX_AGENTS_PERSIST", "ABX_AGENTS_CONFIG",
 	"ABX_AGENTS_LOCK_DEFINITIONS", "ABX_AGENTS_ALLOW_COMMAND", "ABX_AGENTS_PASSTHROUGH_ENV",
 	"ABX_LLM_BASE_URL", "ABX_LLM_API_KEY", "ABX_AGENTS_MAX_FILE_BYTES", "ABX_AGENTS_MAX_ARTIFACT_BYTES",
-	"ABX_AGENTS_ALLOW_PRIVATE_URLS",
+	"ABX_AGENTS_ALLOW_PRIVATE_URLS", "ABX_AGENTS_ALLOW_INSTALL",
 }
 
 // abxElsewhere are names of a server that can run beside us.
@@ -66,6 +65,7 @@ func (l *loader) abx() {
 	})
 	l.abxSwitch("ABX_AGENTS_LOCK_DEFINITIONS", func(on bool) { l.cfg.LockDefinitions = on })
 	l.abxSwitch("ABX_AGENTS_ALLOW_PRIVATE_URLS", func(on bool) { l.cfg.PrivateURLs = on })
+	l.abxSwitch("ABX_AGENTS_ALLOW_INSTALL", func(on bool) { l.cfg.AllowInstall = on })
 	l.abxSwitch("ABX_AGENTS_ALLOW_COMMAND", func(on bool) { l.cfg.allowCommand = on })
 	for _, name := range splitList(l.env["ABX_AGENTS_PASSTHROUGH_ENV"]) {
 		for key, r := range l.cfg.Agents.Runtimes {

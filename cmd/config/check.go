@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/agenthost/agenthost/actors/spec"
+	"github.com/agenthost/agenthost/adapters"
 	"github.com/agenthost/agenthost/adapters/command"
 )
 
@@ -189,6 +190,22 @@ func (l *loader) checkRuntimes() {
 			}
 		}
 		l.checkProvider(name, r)
+		l.checkInstall(name, r)
+	}
+}
+
+// checkInstall refuses an installation that could never be made.
+func (l *loader) checkInstall(name string, r *Runtime) {
+	if !r.AutoInstall {
+		return
+	}
+	key := "agents." + name + ".auto_install"
+	if list, err := adapters.Manifests(name); err != nil || len(list) == 0 || r.Adapter == "command" {
+		l.fault(key, "true", "asks for a CLI that this program cannot install", "install it by hand and remove this key")
+		return
+	}
+	if !l.cfg.AllowInstall {
+		l.fault(key, "true", "asks for installing, which is off", "set ABX_AGENTS_ALLOW_INSTALL=1, or install it once with: agenthost install "+name)
 	}
 }
 

@@ -38,6 +38,9 @@ type Config struct {
 	// PrivateURLs lets callers' MCP servers be in this host's own network; only
 	// ABX_AGENTS_ALLOW_PRIVATE_URLS sets it.
 	PrivateURLs bool `yaml:"-"`
+	// AllowInstall lets callers, and turns that need one, install CLIs; only
+	// ABX_AGENTS_ALLOW_INSTALL sets it.
+	AllowInstall bool `yaml:"-"`
 	// File is the file that was read, "" without one.
 	File string `yaml:"-"`
 
@@ -149,6 +152,7 @@ type Runtime struct {
 	Permissions       string   `yaml:"permissions" enum:"read_only,workspace_write,full_access,ask" help:"permissions of agents that name none"`
 	PermissionsStrict bool     `yaml:"permissions_strict" help:"refuse permissions that the CLI cannot enforce itself"`
 	Sandboxed         bool     `yaml:"sandboxed" help:"this machine is itself the sandbox"`
+	AutoInstall       bool     `yaml:"auto_install" help:"install the CLI when a turn needs it and it is not there; needs ABX_AGENTS_ALLOW_INSTALL=1"`
 	LLM               LLM      `yaml:"llm"`
 	PassthroughEnv    []string `yaml:"passthrough_env"`
 	ExtraArgs         []string `yaml:"extra_args"`

@@ -184,7 +184,7 @@ func (h *Host) prepare(ctx context.Context, ses *fold.Session, t *fold.Turn, bou
 		}
 	}()
 	j := &job{adapter: r.Adapter.Name(), remedy: r.remedy(), request: req, door: door, release: release, marker: h.markers() + t.ID.Hex()}
-	err = h.asked(r, "prepare", func() (err error) { return h.plan(r, j) })
+	err = h.asked(r, "prepare", func() (err error) { return h.plan(ctx, r, j) })
 	if err != nil {
 		return nil, err
 	}
@@ -222,7 +222,7 @@ func (h *Host) prepare(ctx context.Context, ses *fold.Session, t *fold.Turn, bou
 }
 
 // plan asks the adapter what to run.
-func (h *Host) plan(r *RuntimeConfig, j *job) (err error) {
+func (h *Host) plan(ctx context.Context, r *RuntimeConfig, j *job) (err error) {
 	if err := h.validate(r, j.request); err != nil {
 		return err
 	}
@@ -231,7 +231,7 @@ func (h *Host) plan(r *RuntimeConfig, j *job) (err error) {
 			return err
 		}
 		j.invocation = &agent.Invocation{Env: j.berth.runner.Env, Secrets: j.berth.runner.Secrets}
-		return nil
+		return h.able(ctx, r, j.berth.runner.Args)
 	}
 	if j.invocation, err = r.Adapter.Invocation(j.request); err != nil {
 		return err
@@ -239,7 +239,7 @@ func (h *Host) plan(r *RuntimeConfig, j *job) (err error) {
 	if j.parser = r.Adapter.NewParser(j.request); j.invocation == nil || j.parser == nil {
 		return event.Fail(event.CLICrashed, "adapter "+r.Adapter.Name()+" says nothing to run")
 	}
-	return nil
+	return h.able(ctx, r, j.invocation.Args)
 }
 
 // variableValues are the values of the variables that tool servers are given.

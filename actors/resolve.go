@@ -130,8 +130,30 @@ func (h *Host) admissible(ctx context.Context, s *spec.Session, in *spec.NewInpu
 		if h.comes(r, err) { // the turn waits for it
 			return nil
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return h.runnable(ctx, r, req)
 	})
+}
+
+// runnable refuses what the installed program, as it is run, does not take.
+func (h *Host) runnable(ctx context.Context, r *RuntimeConfig, req *agent.Request) error {
+	if _, ok := r.Adapter.(agent.Flagged); !ok {
+		return nil
+	}
+	if p := h.persistent(r); p != nil {
+		run, err := p.Runner(req)
+		if err != nil || run == nil {
+			return err
+		}
+		return h.able(ctx, r, run.Args)
+	}
+	inv, err := r.Adapter.Invocation(req)
+	if err != nil || inv == nil {
+		return err
+	}
+	return h.able(ctx, r, inv.Args)
 }
 
 // limitable refuses a limit that only the CLI could keep and does not, and a

@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/agenthost/agenthost/actors/agent"
 	"github.com/agenthost/agenthost/actors/event"
@@ -35,6 +33,7 @@ type Runtime struct {
 	KeySet       bool             // a provider key is configured
 	Capabilities agent.Capabilities
 	Proof        agent.Proof // of the adapter, by its tests
+	Lacks        []Lack      // of the installed program, where it is not the tested one
 	Installable  []string    // versions that there are manifests of, the newest first
 	Install      *Install    // the newest installation, nil when there was none
 }
@@ -59,6 +58,7 @@ type binary struct {
 	seen    os.FileInfo
 	version string
 	asked   bool
+	help    map[string]string // by the arguments that asked for it
 }
 
 func newRuntimes(c *config) *runtimes {
@@ -255,37 +255,6 @@ func executable(p string) bool {
 	return err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0
 }
 
-const versionLimit = 5 * time.Second
-
-// version asks the program once per change of its file. One that did not answer is
-// not asked again either, unless it was the caller who left.
-func (r *runtimes) version(ctx context.Context, rc *RuntimeConfig, environ []string) string {
-	asker, ok := rc.Adapter.(agent.Versioner)
-	if !ok {
-		return ""
-	}
-	b, err := r.look(rc)
-	if err != nil || b.asked {
-		return b.version
-	}
-	limited, cancel := context.WithTimeout(ctx, versionLimit)
-	defer cancel()
-	cmd := exec.CommandContext(limited, b.path, asker.VersionArgs()...)
-	cmd.Env = childEnv(environ, nil)
-	cmd.WaitDelay = time.Second
-	if out, err := cmd.Output(); err == nil {
-		line, _, _ := strings.Cut(string(out), "\n")
-		b.version = strings.TrimSpace(line)
-	} else if ctx.Err() != nil {
-		return ""
-	}
-	b.asked = true
-	r.mu.Lock()
-	r.found[rc.Adapter.Name()] = b
-	r.mu.Unlock()
-	return b.version
-}
-
 // Runtimes lists the adapters with what is installed of them. The first call
 // after a change of a program asks it for its version, if its adapter knows how.
 func (h *Host) Runtimes(ctx context.Context) []Runtime {
@@ -302,6 +271,8 @@ func (h *Host) Runtimes(ctx context.Context) []Runtime {
 		if p, err := h.runtimes.locate(rc); err == nil {
 			r.Path, r.Installed = p, true
 			r.Version = h.runtimes.version(ctx, rc, h.cfg.environ)
+			r.Lacks = h.lacking(ctx, rc, nil)
+			r.Capabilities = lessThan(r.Capabilities, r.Lacks)
 		}
 		out = append(out, r)
 	}

@@ -41,6 +41,19 @@ type Versioner interface {
 	VersionArgs() []string
 }
 
+// Flagged is implemented by an adapter whose program lists what it takes. Such a
+// program is asked when its version is another than the one the adapter was tested
+// with, once per installed binary, and what it does not list is refused before a
+// turn is started.
+type Flagged interface {
+	// Help gives the arguments that make the program list what it takes for a run
+	// with args (nil for a usual one), and the words that may be among args and have
+	// to stand in that list, each with the field of a request that asks for it; "" for
+	// those that every turn needs. A word that the program takes and does not list is
+	// not among them.
+	Help(args []string) (help []string, words map[string]string)
+}
+
 // Capabilities is what an adapter can do. Reported at /v1/agents/runtimes.
 type Capabilities struct {
 	Resume       bool               `json:"resume"`

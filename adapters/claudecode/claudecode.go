@@ -22,6 +22,7 @@ type Adapter struct{}
 var (
 	_ agent.Adapter  = (*Adapter)(nil)
 	_ agent.Prompter = (*Adapter)(nil)
+	_ agent.Flagged  = (*Adapter)(nil)
 )
 
 // Name is "claude-code".
@@ -88,6 +89,17 @@ func valid(r *agent.Request) error {
 		}
 	}
 	return nil
+}
+
+// Help lists the flags. --max-turns and --append-system-prompt-file are taken and not
+// listed.
+func (*Adapter) Help([]string) ([]string, map[string]string) {
+	return []string{"--help"}, map[string]string{
+		"--output-format": "", "--verbose": "", "--include-partial-messages": "", "--system-prompt-snapshot": "", "--permission-mode": "permissions",
+		"--resume": "previous_response_id", "--model": "model", "--mcp-config": "mcp_servers", "--strict-mcp-config": "mcp_servers",
+		"--max-budget-usd": "limits.max_budget_usd", "--json-schema": "text.format", "--effort": "reasoning.effort",
+		"--disallowedTools": "multi_agent", "--allowedTools": "permissions", "--tools": "permissions", "--permission-prompt-tool": "permissions",
+	}
 }
 
 // Invocation says how to run the turn.

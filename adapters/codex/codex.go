@@ -21,6 +21,7 @@ type Adapter struct{}
 var (
 	_ agent.Adapter = (*Adapter)(nil)
 	_ agent.Locator = (*Adapter)(nil)
+	_ agent.Flagged = (*Adapter)(nil)
 )
 
 // Name is "codex".
@@ -74,6 +75,24 @@ func (*Adapter) valid(r *agent.Request) error {
 		}
 	}
 	return nil
+}
+
+// Help lists the flags of exec, or the program's commands for an app-server.
+func (*Adapter) Help(args []string) ([]string, map[string]string) {
+	if len(args) > 0 && args[0] == "app-server" {
+		return []string{"--help"}, map[string]string{"app-server": ""}
+	}
+	help := []string{"exec", "--help"}
+	words := map[string]string{
+		"--json": "", "--skip-git-repo-check": "", "--disable": "", "--output-schema": "text.format", "--image": "input",
+		"--dangerously-bypass-approvals-and-sandbox": "permissions",
+	}
+	if len(args) > 1 && args[1] == "resume" {
+		help = []string{"exec", "resume", "--help"}
+	} else {
+		words["resume"] = "previous_response_id"
+	}
+	return help, words
 }
 
 // Invocation says how to run the turn.

@@ -18,7 +18,10 @@ const Name = "qwen-code"
 // Adapter is the Qwen Code CLI. The zero value is ready.
 type Adapter struct{}
 
-var _ agent.Adapter = (*Adapter)(nil)
+var (
+	_ agent.Adapter = (*Adapter)(nil)
+	_ agent.Flagged = (*Adapter)(nil)
+)
 
 // Name is "qwen-code".
 func (*Adapter) Name() string { return Name }
@@ -64,6 +67,15 @@ func (a *Adapter) Validate(r *agent.Request) error {
 	}
 	_, err := a.Invocation(r)
 	return err
+}
+
+// Help lists the flags.
+func (*Adapter) Help([]string) ([]string, map[string]string) {
+	return []string{"--help"}, map[string]string{
+		"--output-format": "", "--include-partial-messages": "", "--approval-mode": "permissions", "--allowed-tools": "permissions",
+		"--auth-type": "llm", "--model": "model", "--resume": "previous_response_id", "--append-system-prompt": "instructions",
+		"--max-session-turns": "limits.max_turns", "--json-schema": "text.format", "--exclude-tools": "multi_agent",
+	}
 }
 
 // Invocation says how to run the turn.

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/agenthost/agenthost/actors"
 	"github.com/agenthost/agenthost/actors/agent"
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/wires/apierr"
@@ -82,10 +83,26 @@ type runtime struct {
 	Install     *install `json:"install"`
 	Implemented bool     `json:"implemented"`
 	Default     bool     `json:"default"`
+	// Lacks are words of its command line that the installed program does not take,
+	// each with the field that asks for it; null stands for every turn.
+	Lacks []lack `json:"lacks"`
 	// Features say what tests found out about each, VerifiedVersion with which
 	// version of the CLI.
 	Features        map[string]string `json:"features"`
 	VerifiedVersion *string           `json:"verified_version"`
+}
+
+type lack struct {
+	Flag  string  `json:"flag"`
+	Param *string `json:"param"`
+}
+
+func lacksOf(list []actors.Lack) []lack {
+	out := make([]lack, len(list))
+	for i, l := range list {
+		out[i] = lack{Flag: l.Word, Param: orNull(l.Param)}
+	}
+	return out
 }
 
 // Variants implements openapi.Variants.
@@ -115,7 +132,7 @@ func (s *Server) listRuntimes(c *call.Call) {
 			Capabilities: r.Capabilities, Driver: r.Driver, DriverReason: r.DriverWhy, Home: string(r.Home), Permissions: string(r.Permissions), Confinement: confinement,
 			AuthPresent: r.KeySet, InstallSteps: append([][]string{}, s.cfg.Install[r.Name]...),
 			Installable: append([]string{}, r.Installable...), Install: installObject(r.Install), Implemented: true, Default: r.Default,
-			Features: words(r.Proof.Features), VerifiedVersion: orNull(r.Proof.Version),
+			Lacks: lacksOf(r.Lacks), Features: words(r.Proof.Features), VerifiedVersion: orNull(r.Proof.Version),
 		})
 	}
 	if n := len(out.Data); n > 0 {

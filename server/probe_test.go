@@ -2,6 +2,7 @@ package server
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -79,6 +80,9 @@ func TestRuntimesList(t *testing.T) {
 	data, _ := a.json["data"].([]any)
 	codex, _ := data[0].(map[string]any)
 	if codex["object"] != "agent.runtime" || codex["installed"] != true || codex["path"] != "/x/codex" || codex["implemented"] != true || codex["default"] != true {
+		t.Errorf("%v", codex)
+	}
+	if fmt.Sprint(codex["lacks"]) != "[map[flag:--json param:<nil>] map[flag:--x param:input]]" || fmt.Sprint(codex["installable"]) != "[1.2]" || codex["install"] != nil {
 		t.Errorf("%v", codex)
 	}
 	if other, _ := data[1].(map[string]any); other["path"] != nil || other["installed"] != false {

@@ -241,5 +241,6 @@ func (f *fakeHost) Install(_ context.Context, name, version string) (*actors.Ins
 	return &actors.Install{ID: event.ID{7}, Adapter: name, Package: "@made/codex", Version: "1.2", State: actors.InstallRunning, Created: 5000}, nil
 }
 func (f *fakeHost) Runtimes(context.Context) []actors.Runtime {
-	return []actors.Runtime{{Name: "codex", Binary: "codex", Aliases: []string{"openai-codex"}, Path: "/x/codex", Version: "1", Installed: true, Default: true}, {Name: "other"}}
+	return []actors.Runtime{{Name: "codex", Binary: "codex", Aliases: []string{"openai-codex"}, Path: "/x/codex", Version: "1", Installed: true, Default: true,
+		Installable: []string{"1.2"}, Lacks: []actors.Lack{{Word: "--json"}, {Word: "--x", Param: "input"}}}, {Name: "other"}}
 }

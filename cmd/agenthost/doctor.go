@@ -125,6 +125,16 @@ func (d *doctor) agent(r actors.Runtime) bool {
 		mark = "??"
 	}
 	d.marked(r.Name, mark, r.Path, or(r.Version, "version unknown")+" ("+tested+")")
+	if len(r.Lacks) > 0 {
+		words := make([]string, len(r.Lacks))
+		for i, l := range r.Lacks {
+			words[i] = l.Word + " (" + or(l.Param, "every turn") + ")"
+		}
+		d.more("this one does not take " + strings.Join(words, ", ") + ": what needs it is refused")
+		if b != nil {
+			d.fix(fix(r.Name, r.Binary))
+		}
+	}
 	facts := []string{"driver " + r.Driver + " (" + r.DriverWhy + ")", "permissions " + string(r.Permissions)}
 	if r.Confined {
 		facts = append(facts, "confined by the CLI's sandbox")

@@ -79,6 +79,14 @@ func (r *Registry) Publish(t testing.TB, name, number, program, script string) (
 	return "node_modules/" + name, entry
 }
 
+// Claim has the registry say that a published version has another checksum than it
+// has.
+func (r *Registry) Claim(name, number, integrity string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.packages[name][number].integrity = integrity
+}
+
 // Hold keeps every download of a package waiting until Open.
 func (r *Registry) Hold() {
 	r.mu.Lock()

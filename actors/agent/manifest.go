@@ -122,7 +122,7 @@ func (p *PipPackage) check() (errs []error) {
 	for _, line := range p.Requirements {
 		name, rest, ok := strings.Cut(line, "==")
 		if !ok || strings.HasPrefix(name, "-") || strings.ContainsAny(line, "\n\\") || !strings.Contains(rest, " --hash=sha256:") {
-			errs = append(errs, fmt.Errorf("pip.requirements: %q is not NAME==VERSION --hash=sha256:...", line))
+			errs = append(errs, fmt.Errorf("pip.requirements: %q does not read NAME==VERSION --hash=sha256:HASH", line))
 		}
 		own = own || name == p.Package
 	}

@@ -146,6 +146,11 @@ func size(ev *event.Event) int {
 		n += 96 + len(b.Echo) + 16*len(b.Answers)
 	case *event.Budget:
 		n += 96 + len(b.Name)
+	case *event.Environment:
+		n += 96 + len(b.Type)
+		if b.Failure != nil {
+			n += len(b.Failure.Message)
+		}
 	case *event.End:
 		n += 256 + len(b.Carry) + len(b.Exit)
 		if b.Failure != nil {

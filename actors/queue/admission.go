@@ -1,7 +1,7 @@
 package queue
 
 import (
-	"container/heap"
+	"cmp"
 	"slices"
 
 	"github.com/agenthost/agenthost/actors/event"
@@ -11,8 +11,9 @@ import (
 type Entry struct {
 	Session, Turn event.ID
 	// Number orders acceptance over the whole host.
-	Number    int64
-	Principal string
+	Number int64
+	// Principal shares the slots with others; Agent may have a bound of its own.
+	Principal, Agent string
 }
 
 // Grant says that the turn has a slot.
@@ -21,26 +22,60 @@ type Grant struct {
 	Principal     string
 }
 
-// Admission is the host's slots and the line before them. It is not safe for
-// concurrent use.
-type Admission struct {
-	slots, maxWaiting int
-	line              line
-	waiting           map[event.ID]*place
-	holders           map[event.ID]Entry
-	noRoom, stopped   bool
+// Rules are what admission holds to.
+type Rules struct {
+	// Slots is how many turns may run, at least one. MaxWaiting bounds Full only; 0 is
+	// no bound.
+	Slots, MaxWaiting int
+	// PrincipalSlots bounds the turns of one principal that run, AgentSlots those of
+	// one agent; 0 is no bound.
+	PrincipalSlots, AgentSlots int
+	// Shares are the principals that have something of their own, Agents the agents
+	// with a bound of their own.
+	Shares map[string]Share
+	Agents map[string]int
 }
 
-// NewAdmission has that many slots (at least one). maxWaiting bounds Full only;
-// 0 means no bound.
-func NewAdmission(slots, maxWaiting int) *Admission {
+// Share is what a principal may have. The zero value of a field means the host's.
+type Share struct {
+	// Weight is how much of the slots it gets while others want them too; 1 for who has
+	// none.
+	Weight int
+	Slots  int
+}
+
+// Unbounded is the room of a machine with memory enough.
+const Unbounded = -1
+
+// Admission is the host's slots and the lines before them, one a principal. It is not
+// safe for concurrent use.
+type Admission struct {
+	rules      Rules
+	principals map[string]*principal
+	wanting    []*principal // those with a line
+	agents     map[string]int
+	waiting    map[event.ID]*place
+	holders    map[event.ID]Entry
+	now        int64
+	reached    int64 // what the one granted last had used
+	room       int   // further turns that may start; Unbounded for any
+	stopped    bool
+}
+
+// NewAdmission has all slots free.
+func NewAdmission(r Rules) *Admission {
+	r.Slots = max(r.Slots, 1)
 	return &Admission{
-		slots: max(slots, 1), maxWaiting: maxWaiting,
-		waiting: map[event.ID]*place{}, holders: map[event.ID]Entry{},
+		rules: r, principals: map[string]*principal{}, agents: map[string]int{},
+		waiting: map[event.ID]*place{}, holders: map[event.ID]Entry{}, room: Unbounded,
 	}
 }
 
-// Ask puts a turn in the line and returns whom to tell of a slot, which may be
+// At says what time it is, in milliseconds of any clock. One that goes back stands
+// still.
+func (a *Admission) At(now int64) { a.now = max(a.now, now) }
+
+// Ask puts a turn in its line and returns whom to tell of a slot, which may be
 // others. A turn that waits or holds a slot already changes nothing.
 func (a *Admission) Ask(e Entry) []Grant {
 	if _, holds := a.holders[e.Turn]; holds || a.waiting[e.Turn] != nil {
@@ -48,7 +83,7 @@ func (a *Admission) Ask(e Entry) []Grant {
 	}
 	p := &place{Entry: e}
 	a.waiting[e.Turn] = p
-	heap.Push(&a.line, p)
+	a.join(p)
 	return a.grant()
 }
 
@@ -57,7 +92,7 @@ func (a *Admission) Ask(e Entry) []Grant {
 func (a *Admission) Withdraw(turn event.ID) {
 	if p := a.waiting[turn]; p != nil {
 		delete(a.waiting, turn)
-		heap.Remove(&a.line, p.at)
+		a.unjoin(p)
 	}
 }
 
@@ -65,7 +100,7 @@ func (a *Admission) Withdraw(turn event.ID) {
 // none. It may be repeated.
 func (a *Admission) Return(turn event.ID) []Grant {
 	a.Withdraw(turn)
-	delete(a.holders, turn)
+	a.release(turn)
 	return a.grant()
 }
 
@@ -78,16 +113,16 @@ func (a *Admission) Leave(session event.ID) []Grant {
 	}
 	for turn, e := range a.holders {
 		if e.Session == session {
-			delete(a.holders, turn)
+			a.release(turn)
 		}
 	}
 	return a.grant()
 }
 
-// SetRoom tells whether the machine has memory for a further turn. Without room
-// one turn may run.
-func (a *Admission) SetRoom(ok bool) []Grant {
-	a.noRoom = !ok
+// SetRoom tells for how many further turns the machine has memory, until the next
+// word on it; Unbounded is any. Without room one turn may run.
+func (a *Admission) SetRoom(further int) []Grant {
+	a.room = max(further, Unbounded)
 	return a.grant()
 }
 
@@ -95,19 +130,29 @@ func (a *Admission) SetRoom(ok bool) []Grant {
 func (a *Admission) Stop() { a.stopped = true }
 
 // Full reports whether the line has reached its bound.
-func (a *Admission) Full() bool { return a.maxWaiting > 0 && len(a.line) >= a.maxWaiting }
+func (a *Admission) Full() bool {
+	return a.rules.MaxWaiting > 0 && len(a.waiting) >= a.rules.MaxWaiting
+}
 
 // Running counts the slots in use.
 func (a *Admission) Running() int { return len(a.holders) }
 
 // Waiting counts the line.
-func (a *Admission) Waiting() int { return len(a.line) }
+func (a *Admission) Waiting() int { return len(a.waiting) }
 
 // Slots is how many turns may run.
-func (a *Admission) Slots() int { return a.slots }
+func (a *Admission) Slots() int { return a.rules.Slots }
+
+// SlotsOf is how many turns of a principal may run.
+func (a *Admission) SlotsOf(principal string) int {
+	if n := a.rules.share(principal).Slots; n > 0 {
+		return min(n, a.rules.Slots)
+	}
+	return a.rules.Slots
+}
 
 // Room reports whether further turns may start.
-func (a *Admission) Room() bool { return !a.noRoom }
+func (a *Admission) Room() bool { return a.room != 0 }
 
 // Holders lists who has a slot, by number.
 func (a *Admission) Holders() []Entry {
@@ -119,22 +164,57 @@ func (a *Admission) Holders() []Entry {
 	return out
 }
 
-// Line lists the first n who wait, in order.
-func (a *Admission) Line(n int) []Entry {
-	out := make([]Entry, 0, len(a.line))
-	for _, p := range a.line {
-		out = append(out, p.Entry)
+// Line lists who waits, in the order in which they would be granted if every turn
+// took mean milliseconds and no other came.
+func (a *Admission) Line(mean int64) []Entry {
+	type share struct {
+		of   *principal
+		used int64
+		left []Entry
 	}
-	slices.SortFunc(out, byNumber)
-	return out[:min(n, len(out))]
+	lanes := make([]*share, 0, len(a.wanting))
+	for _, p := range a.wanting {
+		l := &share{of: p, used: max(p.usedAt(a.now), a.reached), left: make([]Entry, 0, p.waiting)}
+		l.used += p.cost(int64(p.running) * max(mean, 0)) // as if all had just begun
+		for _, of := range p.lanes {
+			for _, w := range *of.line {
+				l.left = append(l.left, w.Entry)
+			}
+		}
+		slices.SortFunc(l.left, byNumber)
+		lanes = append(lanes, l)
+	}
+	out := make([]Entry, 0, len(a.waiting))
+	for len(lanes) > 0 {
+		at := 0
+		for i, l := range lanes {
+			if c := cmp.Compare(l.used, lanes[at].used); c < 0 || c == 0 && byNumber(l.left[0], lanes[at].left[0]) < 0 {
+				at = i
+			}
+		}
+		l := lanes[at]
+		out = append(out, l.left[0])
+		l.used += l.of.cost(startCost + max(mean, 0))
+		if l.left = l.left[1:]; len(l.left) == 0 {
+			lanes = slices.Delete(lanes, at, at+1)
+		}
+	}
+	return out
 }
 
 func (a *Admission) grant() []Grant {
 	var out []Grant
-	for len(a.line) > 0 && !a.stopped && len(a.holders) < a.slots && (!a.noRoom || len(a.holders) == 0) {
-		p := heap.Pop(&a.line).(*place)
+	for len(a.waiting) > 0 && !a.stopped && len(a.holders) < a.rules.Slots && (a.room != 0 || len(a.holders) == 0) {
+		p := a.next()
+		if p == nil {
+			break // who waits is at a bound of their own
+		}
 		delete(a.waiting, p.Turn)
-		a.holders[p.Turn] = p.Entry
+		a.hold(p.Entry)
+		a.unjoin(p)
+		if a.room > 0 {
+			a.room--
+		}
 		out = append(out, Grant{Session: p.Session, Turn: p.Turn, Principal: p.Principal})
 	}
 	return out

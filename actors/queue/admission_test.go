@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -23,7 +24,7 @@ func turns(gs []Grant) []int {
 
 func TestLowestNumberIsGrantedFirst(t *testing.T) {
 	t.Parallel()
-	a := NewAdmission(1, 0)
+	a := NewAdmission(Rules{Slots: 1})
 	if got := turns(ask(a, 7)); !slices.Equal(got, []int{7}) {
 		t.Fatalf("a free slot: %v", got)
 	}
@@ -45,7 +46,7 @@ func TestLowestNumberIsGrantedFirst(t *testing.T) {
 
 func TestSlotIsReturnedOnce(t *testing.T) {
 	t.Parallel()
-	a := NewAdmission(1, 0)
+	a := NewAdmission(Rules{Slots: 1})
 	ask(a, 1)
 	ask(a, 2)
 	ask(a, 3)
@@ -62,7 +63,7 @@ func TestSlotIsReturnedOnce(t *testing.T) {
 
 func TestWithdrawKeepsASlotThatWasGranted(t *testing.T) {
 	t.Parallel()
-	a := NewAdmission(1, 0)
+	a := NewAdmission(Rules{Slots: 1})
 	ask(a, 1)
 	ask(a, 2)
 	a.Withdraw(id(1)) // crossed the grant
@@ -78,7 +79,7 @@ func TestWithdrawKeepsASlotThatWasGranted(t *testing.T) {
 
 func TestReturnOfAWaitingTurnTakesItOut(t *testing.T) {
 	t.Parallel()
-	a := NewAdmission(1, 0)
+	a := NewAdmission(Rules{Slots: 1})
 	ask(a, 1)
 	ask(a, 2)
 	a.Return(id(2))
@@ -89,7 +90,7 @@ func TestReturnOfAWaitingTurnTakesItOut(t *testing.T) {
 
 func TestAskTwiceIsOnce(t *testing.T) {
 	t.Parallel()
-	a := NewAdmission(1, 0)
+	a := NewAdmission(Rules{Slots: 1})
 	ask(a, 1)
 	ask(a, 2)
 	if ask(a, 1) != nil || ask(a, 2) != nil || a.Running() != 1 || a.Waiting() != 1 {
@@ -99,8 +100,8 @@ func TestAskTwiceIsOnce(t *testing.T) {
 
 func TestWithoutRoomOneRuns(t *testing.T) {
 	t.Parallel()
-	a := NewAdmission(4, 0)
-	a.SetRoom(false)
+	a := NewAdmission(Rules{Slots: 4})
+	a.SetRoom(0)
 	if got := turns(ask(a, 1)); !slices.Equal(got, []int{1}) {
 		t.Fatalf("with none running: %v", got)
 	}
@@ -111,24 +112,24 @@ func TestWithoutRoomOneRuns(t *testing.T) {
 	if got := turns(a.Return(id(1))); !slices.Equal(got, []int{2}) {
 		t.Fatalf("after the first: %v", got)
 	}
-	if got := turns(a.SetRoom(true)); !slices.Equal(got, []int{3}) {
+	if got := turns(a.SetRoom(Unbounded)); !slices.Equal(got, []int{3}) {
 		t.Fatalf("with room again: %v", got)
 	}
 }
 
 func TestStoppedGrantsNothing(t *testing.T) {
 	t.Parallel()
-	a := NewAdmission(2, 0)
+	a := NewAdmission(Rules{Slots: 2})
 	ask(a, 1)
 	a.Stop()
-	if ask(a, 2) != nil || a.Return(id(1)) != nil || a.SetRoom(true) != nil || a.Running() != 0 || a.Waiting() != 1 {
+	if ask(a, 2) != nil || a.Return(id(1)) != nil || a.SetRoom(Unbounded) != nil || a.Running() != 0 || a.Waiting() != 1 {
 		t.Errorf("%d run, %d wait", a.Running(), a.Waiting())
 	}
 }
 
 func TestLeaveTakesEverythingOfASession(t *testing.T) {
 	t.Parallel()
-	a := NewAdmission(1, 2)
+	a := NewAdmission(Rules{Slots: 1, MaxWaiting: 2})
 	dead, other := id(50), id(51)
 	a.Ask(Entry{Session: dead, Turn: id(1), Number: 1})
 	a.Ask(Entry{Session: dead, Turn: id(2), Number: 2})
@@ -146,7 +147,7 @@ func TestLeaveTakesEverythingOfASession(t *testing.T) {
 
 func TestListsAreInOrder(t *testing.T) {
 	t.Parallel()
-	a := NewAdmission(3, 0)
+	a := NewAdmission(Rules{Slots: 3})
 	for _, n := range []int{9, 4, 6, 8, 7, 5} {
 		ask(a, n)
 	}
@@ -159,28 +160,60 @@ func TestListsAreInOrder(t *testing.T) {
 	if got := numbers(a.Holders()); !slices.Equal(got, []int64{4, 6, 9}) {
 		t.Errorf("holders %v", got)
 	}
-	if got := numbers(a.Line(2)); !slices.Equal(got, []int64{5, 7}) {
+	if got := numbers(a.Line(0)[:2]); !slices.Equal(got, []int64{5, 7}) {
 		t.Errorf("line %v", got)
 	}
-	if got := numbers(a.Line(9)); !slices.Equal(got, []int64{5, 7, 8}) {
+	if got := numbers(a.Line(0)); !slices.Equal(got, []int64{5, 7, 8}) {
 		t.Errorf("line %v", got)
 	}
 }
 
 // TestAdmissionInAnyOrder sends Ask, Withdraw, Return, Leave and SetRoom in any
-// order and repetition, against a model that keeps plain sets.
+// order and repetition, against a model that keeps plain sets: nobody is granted who
+// does not wait, before an older input of the same principal and agent, or past a
+// bound; and no slot is free that somebody who waits may have.
 func TestAdmissionInAnyOrder(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		slots := rapid.IntRange(1, 4).Draw(rt, "slots")
-		a := NewAdmission(slots, 0)
+		bound := rapid.IntRange(0, 3)
+		rules := Rules{
+			Slots: rapid.IntRange(1, 4).Draw(rt, "slots"), PrincipalSlots: bound.Draw(rt, "principal slots"), AgentSlots: bound.Draw(rt, "agent slots"),
+			Shares: map[string]Share{"p1": {Weight: bound.Draw(rt, "weight"), Slots: bound.Draw(rt, "slots of p1")}},
+			Agents: map[string]int{"a1": bound.Draw(rt, "slots of a1")},
+		}
+		a := NewAdmission(rules)
+		entry := func(n int) Entry {
+			return Entry{
+				Session: id(100 + n%3), Turn: id(n), Number: int64(n),
+				Principal: fmt.Sprintf("p%d", n%4/2), Agent: fmt.Sprintf("a%d", n%2),
+			}
+		}
 		waiting, holding, room := map[int]bool{}, map[int]bool{}, true
+		held := func(same func(Entry) bool) (n int) {
+			for m := range holding {
+				if same(entry(m)) {
+					n++
+				}
+			}
+			return n
+		}
+		// may reports whether the rules leave a slot for the turn.
+		may := func(n int) bool {
+			e := entry(n)
+			most, per := a.SlotsOf(e.Principal), rules.AgentSlots
+			if own := rules.Agents[e.Agent]; own > 0 {
+				per = own
+			}
+			return held(func(o Entry) bool { return o.Principal == e.Principal }) < most &&
+				(per == 0 || held(func(o Entry) bool { return o.Agent == e.Agent }) < per)
+		}
 		for range rapid.IntRange(1, 100).Draw(rt, "steps") {
-			n := rapid.IntRange(1, 12).Draw(rt, "turn")
+			a.At(rapid.Int64Range(0, 1_000_000).Draw(rt, "time"))
+			n := rapid.IntRange(1, 16).Draw(rt, "turn")
 			var got []Grant
-			switch rapid.IntRange(0, 5).Draw(rt, "what") {
-			case 0, 1:
-				got = a.Ask(Entry{Session: id(100 + n%3), Turn: id(n), Number: int64(n)})
+			switch rapid.IntRange(0, 6).Draw(rt, "what") {
+			case 0, 1, 6:
+				got = a.Ask(entry(n))
 				if !holding[n] {
 					waiting[n] = true
 				}
@@ -193,10 +226,10 @@ func TestAdmissionInAnyOrder(t *testing.T) {
 				delete(holding, n)
 			case 4:
 				room = !room
-				got = a.SetRoom(room)
+				got = a.SetRoom(further(room))
 			case 5:
 				got = a.Leave(id(100 + n%3))
-				for m := range 13 {
+				for m := range 17 {
 					if m%3 == n%3 {
 						delete(waiting, m)
 						delete(holding, m)
@@ -205,27 +238,29 @@ func TestAdmissionInAnyOrder(t *testing.T) {
 			}
 			for _, m := range turns(got) {
 				for w := range waiting {
-					if w < m {
+					if e, o := entry(m), entry(w); w < m && e.Principal == o.Principal && e.Agent == o.Agent {
 						rt.Fatalf("%d granted before %d", m, w)
 					}
 				}
-				if !waiting[m] || holding[m] {
-					rt.Fatalf("%d granted and does not wait", m)
+				if !waiting[m] || holding[m] || !may(m) {
+					rt.Fatalf("%d granted: waits %v, holds %v, may %v", m, waiting[m], holding[m], may(m))
 				}
 				delete(waiting, m)
 				holding[m] = true
 			}
-			most := slots
+			most := rules.Slots
 			if !room {
 				most = 1
 			}
-			if len(holding) > slots || len(got) > 0 && len(holding) > most {
-				rt.Fatalf("%d hold %d slots, room %v", len(holding), slots, room)
+			if len(holding) > rules.Slots || len(got) > 0 && len(holding) > most {
+				rt.Fatalf("%d hold %d slots, room %v", len(holding), rules.Slots, room)
 			}
-			if len(waiting) > 0 && len(holding) < most {
-				rt.Fatalf("a slot is free and %d wait", len(waiting))
+			for w := range waiting {
+				if may(w) && len(holding) < most {
+					rt.Fatalf("a slot is free and %d waits", w)
+				}
 			}
-			if a.Running() != len(holding) || a.Waiting() != len(waiting) {
+			if a.Running() != len(holding) || a.Waiting() != len(waiting) || len(a.Line(100)) != len(waiting) {
 				rt.Fatalf("%d run, %d wait; want %d, %d", a.Running(), a.Waiting(), len(holding), len(waiting))
 			}
 		}
@@ -240,7 +275,7 @@ func TestSessionsAndAdmission(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		const sessions = 4
 		slots := rapid.IntRange(1, 3).Draw(rt, "slots")
-		w := &pair{a: NewAdmission(slots, 0), running: map[event.ID]int{}, parked: map[event.ID]int{}}
+		w := &pair{a: NewAdmission(Rules{Slots: slots}), running: map[event.ID]int{}, parked: map[event.ID]int{}}
 		for i := range sessions {
 			w.sessions[i] = NewSession(0)
 		}
@@ -403,7 +438,7 @@ func (w *pair) finish(s int) {
 
 func BenchmarkMillionWait(b *testing.B) {
 	const n = 1 << 20
-	a := NewAdmission(1, 0)
+	a := NewAdmission(Rules{Slots: 1})
 	for i := range n {
 		a.Ask(Entry{Turn: wide(i), Number: int64(i)})
 	}
@@ -417,3 +452,10 @@ func BenchmarkMillionWait(b *testing.B) {
 }
 
 func wide(n int) event.ID { return event.ID{byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n), 1} }
+
+func further(room bool) int {
+	if room {
+		return Unbounded
+	}
+	return 0
+}

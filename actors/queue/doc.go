@@ -1,13 +1,15 @@
 // Package queue decides who runs next: Session is one session's FIFO, Admission
-// the host's slots and the one line of all sessions. Both are state machines
+// the host's slots and the line before them. Both are state machines
 // without clock, goroutine or I/O; their owners (the session actor, the
 // supervisor) carry the results out.
 //
 // # The protocol between them
 //
 // A Session asks for its head only, and only while it runs nothing, so an input
-// whose session is busy is never in the way of others. Admission grants the
-// lowest acceptance number first. A grant is answered by starting the turn or by
+// whose session is busy is never in the way of others. Of one principal admission
+// grants the lowest acceptance number first; between principals it shares the slots by
+// weight, so that nobody stands behind another's backlog. It passes over who is at a
+// bound of its principal or agent. A grant is answered by starting the turn or by
 // returning the slot: a turn cancelled while its grant was under way gives
 // Return. A slot is returned once the turn actor is gone, however it ended.
 //
@@ -19,7 +21,7 @@
 //
 // After a turn the session sends the Ask that Done gave before the turn's Return:
 // so its next turn is in the line when the slot is granted, and the order of
-// acceptance holds over all sessions. When a session's actor dies without a word,
+// acceptance holds over all sessions of a principal. When a session's actor dies without a word,
 // Leave takes back what it had.
 //
 // Messages between the two may cross. Admission therefore takes every Ask,

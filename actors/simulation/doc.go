@@ -20,7 +20,8 @@
 //   - an answer is acknowledged after its commit;
 //   - after a restart, started turns are failed and queued ones run in the order
 //     of acceptance;
-//   - what a budget holds is not started before it is lifted.
+//   - what a budget holds is not started before it is lifted;
+//   - slots are shared by principals and held to the bounds of principals and agents.
 //
 // The judge sees every commit that landed, every process and every
 // acknowledgement, and holds: an acknowledged input is never lost and runs at
@@ -28,7 +29,8 @@
 // one TurnEnded a turn and nothing after it; journals have no gaps and fold to
 // the live state, from the start and from the newest checkpoint; never more
 // turns or CLIs than slots, but for those that wait for their caller, which are
-// bounded too; and when everything is quiet nothing is left.
+// bounded too; never more than a principal or an agent may have, no slot free that
+// somebody who waits may have, nobody passed over for ever; and when everything is quiet nothing is left.
 //
 // A failing run prints its seed, and -seed N plays it again, step by step the same.
 // -runs and -steps play longer: go test ./actors/simulation -runs 1000.

@@ -20,6 +20,7 @@ type judge struct {
 	turns    map[event.ID]*turnFact
 	journals map[event.ID]*journal
 	alive    map[event.ID]event.ID // session -> turn of its process
+	passed   map[event.ID]int      // turns in the line -> grants to others
 }
 
 type turnFact struct {
@@ -46,7 +47,7 @@ type journal struct {
 func newJudge(w *world) *judge {
 	return &judge{
 		w: w, turns: map[event.ID]*turnFact{}, journals: map[event.ID]*journal{},
-		alive: map[event.ID]event.ID{},
+		alive: map[event.ID]event.ID{}, passed: map[event.ID]int{},
 	}
 }
 

@@ -87,13 +87,14 @@ func (s *session) reset() {
 func (w *world) open() {
 	s := w.newSession(w.id())
 	s.host, s.epoch = w.host, 1
-	set := &spec.Session{ID: s.id, Owner: "sim", Created: w.now, Agent: spec.Agent{Adapter: "sim"}}
+	owner := owners[w.rng.IntN(len(owners))]
+	set := &spec.Session{ID: s.id, Owner: owner, Created: w.now, Agent: spec.Agent{Adapter: "sim"}}
 	if w.chance(2) {
 		set.Agent.Limits.SessionTokens = int64(1 + w.rng.IntN(40))
 	}
 	raw := w.settings(set)
 	g := s.group()
-	g.create = &store.NewSession{Owner: "sim", Created: w.now}
+	g.create = &store.NewSession{Owner: owner, Created: w.now}
 	s.add(g, event.Event{Kind: event.SessionCreated, Body: &event.Settings{JSON: raw}})
 	g.then = append(g.then, func(err error) {
 		if err == nil {
@@ -240,7 +241,7 @@ func (s *session) effects(effects []queue.SessionEffect) {
 	for _, e := range effects {
 		switch e := e.(type) {
 		case queue.Ask:
-			s.w.send(s.actor, supervisor, queue.Entry{Session: s.id, Turn: e.Turn, Number: e.Number})
+			s.w.send(s.actor, supervisor, s.entry(e))
 		case queue.Withdraw, queue.Return:
 			s.w.send(s.actor, supervisor, e)
 		case queue.Start:

@@ -75,6 +75,9 @@ func TestJudgeNoticesBrokenRules(t *testing.T) {
 		"too many wait without a slot":           {parkAll: true},
 		"answers acknowledged before the commit": {answerEarly: true},
 		"an answer is delivered twice":           {deliverTwice: true},
+		"nobody is held to a bound":              {unbounded: true},
+		"the newest of a principal is first":     {newestFirst: true},
+		"a principal starves":                    {starve: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -30,6 +30,9 @@ type faults struct {
 	parkAll      bool // more turns wait without a slot than may
 	answerEarly  bool // answers are acknowledged before their commit
 	deliverTwice bool // the CLI is told an answer again
+	unbounded    bool // nobody is held to a bound of their own
+	newestFirst  bool // admission takes the newest of a principal first
+	starve       bool // one principal has to wait until nobody else does
 }
 
 const (
@@ -97,10 +100,8 @@ func (w *world) boot() {
 	w.host = w.id()
 	w.inbox, w.lanes, w.ready, w.timers = map[int]func(any){}, map[[2]int]*lane{}, nil, nil
 	w.actors = firstActor
-	w.admit = queue.NewAdmission(slots, 0)
-	if w.faults.extraSlot {
-		w.admit = queue.NewAdmission(slots+1, 0)
-	}
+	w.admit = queue.NewAdmission(rules(w.faults))
+	clear(w.judge.passed)
 	w.sessions = map[event.ID]*session{}
 	w.turns, w.procs, w.parked = nil, nil, 0
 	w.draining, w.told = false, false
@@ -364,26 +365,31 @@ type left struct{ session event.ID }
 
 // supervise is the supervisor's mailbox.
 func (w *world) supervise(m any) {
+	w.admit.At(w.now)
 	switch m := m.(type) {
 	case queue.Entry:
-		w.grant(w.admit.Ask(m))
+		w.line(m)
 	case queue.Withdraw:
+		delete(w.judge.passed, m.Turn)
 		w.admit.Withdraw(m.Turn)
 	case queue.Return:
 		if w.faults.skipReturn && w.chance(20) {
 			return
 		}
+		delete(w.judge.passed, m.Turn)
 		w.grant(w.admit.Return(m.Turn))
 	case left:
 		w.grant(w.admit.Leave(m.session))
 	default:
 		w.judge.fail("supervisor got %T", m)
 	}
+	w.judge.shared()
 }
 
 func (w *world) grant(gs []queue.Grant) {
 	for _, g := range gs {
 		w.judge.granted()
+		w.judge.fair(g, w.admit.Line(0))
 		if w.sessions[g.Session] == nil && !slices.Contains(w.known, g.Session) {
 			w.grant(w.admit.Return(g.Turn)) // deleted meanwhile
 			continue

@@ -160,7 +160,7 @@ func (s *session) postable(m *post) error {
 	}
 	if n := inputsOf(m.actions); n > 0 && s.fifo.Full(n+s.staged) {
 		f := event.Fail(event.QueueFull, "this session's queue is full; wait for a turn to end, or raise limits.max_queue")
-		f.RetryAfter = 5
+		f.RetryAfter = s.nextPlace()
 		return f
 	}
 	return nil

@@ -4,7 +4,9 @@ import (
 	"context"
 	"net/netip"
 	"strings"
+	"time"
 
+	"github.com/agenthost/agenthost/actors/event"
 	"github.com/asynkron/protoactor-go/actor"
 )
 
@@ -37,4 +39,23 @@ func Evict(h *Host) int {
 	h.evictor.mu.Lock()
 	defer h.evictor.mu.Unlock()
 	return h.evictSome(context.Background())
+}
+
+// WithMemory replaces the look at the machine's memory.
+func WithMemory(read func() (uint64, bool), every, ramp time.Duration, turn int64) Option {
+	return func(c *config) { c.memory = scales{read: read, every: every, ramp: ramp, turn: turn} }
+}
+
+// FixTurnMemory makes the host expect so much of a turn, whatever it sees.
+func FixTurnMemory(h *Host, bytes int64) { h.stats.turnMemory.Store(bytes) }
+
+// LoseTurn makes the host's admission forget a turn that waits, so that its session
+// is stuck.
+func LoseTurn(h *Host, turn event.ID) { h.root.Send(h.supervisor, &withdrawSlot{turn}) }
+
+// Inspect looks at every session in memory once and returns how many are stuck.
+func Inspect(ctx context.Context, h *Host) (int, error) {
+	m := &inspection{all: true, reply: make(chan answer[int], 1)}
+	h.root.Send(h.supervisor, m)
+	return await(ctx, h, m.reply)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/fold"
 	"github.com/agenthost/agenthost/actors/process"
+	"github.com/agenthost/agenthost/actors/queue"
 	"github.com/agenthost/agenthost/actors/secret"
 	"github.com/agenthost/agenthost/actors/store"
 	"github.com/agenthost/agenthost/actors/store/memory"
@@ -49,6 +50,14 @@ type Host struct {
 	// held is what the supervisor's ledger says of budgets beyond a session's own.
 	held atomic.Pointer[budget.Held]
 	work tasks // goroutines that report to an actor
+	made time.Time
+	line atomic.Pointer[lineup] // as it was last put in order
+	// agentTurns are the agents with a bound of their own, by agentKey.
+	agentTurns map[string]int
+	rates      struct {
+		mu sync.Mutex
+		of queue.Rates
+	}
 
 	mu                       sync.Mutex
 	state                    hostState
@@ -84,6 +93,7 @@ func New(opts ...Option) (*Host, error) {
 		cfg: c, log: c.logger, id: event.NewID(), bag: secret.NewBag(maxSecrets),
 		stopped: make(chan struct{}), quit: make(chan struct{}), gaugeEnd: make(chan struct{}),
 	}
+	h.made, h.agentTurns = time.Now(), h.cfg.rules().Agents
 	h.store = h.cfg.store
 	h.endpoint = endpoint.New()
 	h.runtimes = newRuntimes(&h.cfg)
@@ -126,7 +136,7 @@ func (h *Host) Start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("agenthost: read the store: %w", err)
 	}
-	h.measure()
+	left := h.available()
 	h.group()
 	if killed, err := process.SweepMarked(h.stateID+"/", func(marker string) bool { return false }); err != nil {
 		h.log.Warn("could not look for processes of an earlier run", "error", err)
@@ -149,7 +159,7 @@ func (h *Host) Start(ctx context.Context) error {
 	h.runners = h.root.Spawn(h.rootProps(func() actor.Actor { return &watched{newRunners(h), h.runnersEnd} }))
 	h.installEnd = make(chan struct{})
 	h.installers = h.root.Spawn(h.rootProps(func() actor.Actor { return &watched{newInstallers(h), h.installEnd} }))
-	h.supervisor = h.root.Spawn(h.rootProps(func() actor.Actor { return &watched{newSupervisor(h, ledger), h.supervisorEnd} }))
+	h.supervisor = h.root.Spawn(h.rootProps(func() actor.Actor { return &watched{newSupervisor(h, ledger, left), h.supervisorEnd} }))
 	for _, s := range active {
 		h.root.Send(h.supervisor, &toSession{s.ID, &wake{}})
 	}

@@ -22,6 +22,9 @@ import (
 // Limits bound the host. The zero value of a field means its default.
 type Limits struct {
 	MaxConcurrentTurns  int           // max(4, 4 x cores)
+	MaxPrincipalTurns   int           // of one principal at once; 0 is no bound
+	MaxAgentTurns       int           // of one saved agent at once, or of the unsaved ones of one adapter; 0 is no bound
+	AgentTurnsPerMinute int           // inputs that one of these takes; 0 is no bound
 	MaxQueue            int           // 32 inputs waiting in one session
 	MaxWaitingTurns     int           // 10,000 waiting in the host
 	MaxSessions         int64         // 1,000,000; one more takes the place of the longest idle
@@ -191,6 +194,8 @@ type config struct {
 	warden    Warden
 	cgroups   *process.Cgroups
 	tapes     func(*Taped) Tape
+	shares    map[string]Share
+	memory    scales
 }
 
 // WithStore sets where journal and records live. The Host closes it. Default: a
@@ -338,6 +343,7 @@ func (c *config) fill() {
 		c.environ = os.Environ()
 	}
 	c.limits = c.limits.withDefaults()
+	c.memory.fill()
 	for i := range c.runtimes {
 		r := &c.runtimes[i]
 		def(&r.Binary, r.Adapter.Binary())

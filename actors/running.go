@@ -52,7 +52,8 @@ func (s *session) effects(c actor.Context, effects []queue.SessionEffect) {
 		switch e := e.(type) {
 		case queue.Ask:
 			c.Send(s.supervisor, &askSlot{queue.Entry{
-				Session: s.id, Turn: e.Turn, Number: e.Number, Principal: s.state.Session().Owner,
+				Session: s.id, Turn: e.Turn, Number: e.Number,
+				Principal: s.state.Session().Owner, Agent: s.host.boundAgent(&s.state.Settings().Agent),
 			}})
 		case queue.Withdraw:
 			c.Send(s.supervisor, &withdrawSlot{e.Turn})

@@ -193,6 +193,35 @@ func stop(t *testing.T, h *actors.Host) {
 	t.Helper()
 	c, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
+	noneStuck(t, h)
+	end(t, c, h)
+}
+
+// noneStuck looks whether a session is in progress without a turn that lives: at the end
+// of every test there may be none.
+func noneStuck(t *testing.T, h *actors.Host) {
+	t.Helper()
+	if h.Draining() {
+		return
+	}
+	for deadline := time.Now().Add(3 * time.Second); ; {
+		c, cancel := context.WithTimeout(context.Background(), time.Second) // an actor that goes gives no answer
+		n, err := actors.Inspect(c, h)
+		cancel()
+		if err == nil && n == 0 || time.Now().After(deadline) {
+			if n > 0 {
+				t.Errorf("%d sessions are stuck", n)
+			}
+			break
+		}
+	}
+	if n := h.Stats().Stuck; n > 0 {
+		t.Errorf("%d sessions were stuck", n)
+	}
+}
+
+func end(t *testing.T, c context.Context, h *actors.Host) {
+	t.Helper()
 	if err := h.Stop(c); err != nil {
 		t.Errorf("Stop: %v", err)
 	}

@@ -151,6 +151,9 @@ func (s *session) Receive(c actor.Context) {
 		s.quiet(c)
 	case *trimmed:
 		s.slimmer(c, m.thin)
+	case *inspect:
+		turn, line, stuck := s.inspected()
+		c.Send(s.supervisor, &inspected{s.id, turn, line, stuck, m.round})
 	default:
 		s.behavior.Receive(c)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/fold"
@@ -52,7 +53,7 @@ func (h *Host) newSettings(ctx context.Context, owner string, n *spec.NewSession
 			return nil, err
 		} else if !made {
 			f := event.Fail(event.TooManySessions, "the host keeps as many sessions as limits.max_sessions allows, and each of them is in use; delete some or raise it")
-			f.RetryAfter = 60
+			f.RetryAfter = h.freeSlot(h.cfg.limits.MaxConcurrentTurns, time.Minute) // one that is idle makes room
 			return nil, f
 		}
 	}
@@ -75,7 +76,10 @@ func (h *Host) newSettings(ctx context.Context, owner string, n *spec.NewSession
 	if err := h.place(settings); err != nil {
 		return nil, err
 	}
-	return settings, h.admissible(ctx, settings, n.Input)
+	if err := h.admissible(ctx, settings, n.Input); err != nil || n.Input == nil {
+		return settings, err
+	}
+	return settings, h.hurried(&settings.Agent, 1)
 }
 
 // joined are the settings of a session without an agent, with the one that its
@@ -142,7 +146,7 @@ func (h *Host) postable(ctx context.Context, owner string, session event.ID, act
 			return nil, err
 		}
 	}
-	return joined, nil
+	return joined, h.hurried(&settings.Agent, inputsOf(actions))
 }
 
 // posted waits for a session's answer and then gives the request's key back. A
@@ -194,7 +198,7 @@ func (h *Host) accepting(ctx context.Context) error {
 	}
 	if h.stats.waiting.Load() >= int64(h.cfg.limits.MaxWaitingTurns) {
 		f := event.Fail(event.HostBusy, "as many turns wait as limits.max_waiting_turns allows")
-		f.RetryAfter = 10
+		f.RetryAfter = h.freeSlot(h.cfg.limits.MaxConcurrentTurns, 10*time.Second)
 		return f
 	}
 	return nil

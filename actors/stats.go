@@ -19,8 +19,13 @@ type Stats struct {
 	OrphansReaped                int64
 	Evicted                      int64 // sessions that went by themselves
 	Crashes                      int64 // actors that panicked
+	Stuck                        int64 // sessions that were in progress without a turn that lives
 	Commits                      int64
 	CommitTime                   time.Duration
+	// TurnTime is the moving average of the time that a turn holds its slot, TurnMemory
+	// of the most that its process takes in bytes; 0 before the first.
+	TurnTime   time.Duration
+	TurnMemory int64
 	// Room says that there is memory for a further turn.
 	Room bool
 }
@@ -32,6 +37,8 @@ type stats struct {
 	orphans, crashes, commits, commitNanos       atomic.Int64
 	evicted                                      atomic.Int64
 	tight                                        atomic.Bool
+	stuck, turnMemory                            atomic.Int64
+	lineStats
 }
 
 func (s *stats) commit(d time.Duration) {
@@ -53,6 +60,7 @@ func (h *Host) Stats() Stats {
 		Completed: s.completed.Load(), Failed: s.failed.Load(), Cancelled: s.cancelled.Load(),
 		OrphansReaped: s.orphans.Load(), Evicted: s.evicted.Load(), Crashes: s.crashes.Load(),
 		Commits: s.commits.Load(), CommitTime: time.Duration(s.commitNanos.Load()),
+		Stuck: s.stuck.Load(), TurnTime: time.Duration(s.turnTime.Load()) * time.Millisecond, TurnMemory: s.turnMemory.Load(),
 		Room: !s.tight.Load(),
 	}
 }

@@ -30,8 +30,8 @@ type (
 	withdrawSlot struct{ turn event.ID }
 	// returnSlot gives a turn's slot back, however the turn ended.
 	returnSlot struct{ turn event.ID }
-	// room says whether there is memory for a further turn.
-	room struct{ ok bool }
+	// room says how much memory the machine has.
+	room struct{ available memoryLeft }
 	// restful says that the session has nothing to do. Reply: *passivate, unless
 	// the supervisor has messages for it.
 	restful struct{ session event.ID }
@@ -62,6 +62,7 @@ type supervisor struct {
 	admit    *queue.Admission
 	sessions map[event.ID]*registration
 	holders  map[event.ID]event.ID // turn -> session, of granted slots
+	lined    map[event.ID]int64    // turn -> since when it waits in the line
 	byPID    map[string]event.ID
 	drained  chan struct{}
 	ledger   *budget.Ledger
@@ -74,7 +75,9 @@ type supervisor struct {
 	// questions are what the sessions' waiting turns ask.
 	questions map[event.ID]*asks
 	// crowd are the turns that wait for their caller in a slot, for lack of room.
-	crowd    []*crowded
+	crowd []*crowded
+	// suspects are sessions that looked stuck.
+	suspects map[event.ID]*suspect
 	stopping bool
 }
 
@@ -87,14 +90,16 @@ type registration struct {
 	held    []any
 }
 
-func newSupervisor(h *Host, ledger *budget.Ledger) *supervisor {
-	admit := queue.NewAdmission(h.cfg.limits.MaxConcurrentTurns, h.cfg.limits.MaxWaitingTurns)
-	admit.SetRoom(!h.stats.tight.Load())
+func newSupervisor(h *Host, ledger *budget.Ledger, left memoryLeft) *supervisor {
+	admit := queue.NewAdmission(h.cfg.rules())
+	admit.SetRoom(h.further(left, 0))
 	return &supervisor{
 		host:      h,
 		admit:     admit,
 		sessions:  map[event.ID]*registration{},
 		holders:   map[event.ID]event.ID{},
+		lined:     map[event.ID]int64{},
+		suspects:  map[event.ID]*suspect{},
 		byPID:     map[string]event.ID{},
 		crashes:   map[event.ID]int{},
 		revivals:  map[event.ID]*timer{},
@@ -107,6 +112,7 @@ func (s *supervisor) Receive(c actor.Context) {
 	if s.stopping {
 		return // the sessions stop too, and nothing may be started in their place
 	}
+	s.admit.At(s.host.uptime())
 	switch m := c.Message().(type) {
 	case *actor.Stopping:
 		s.stopping = true
@@ -122,8 +128,9 @@ func (s *supervisor) Receive(c actor.Context) {
 	case *today:
 		s.reckoned(c, s.ledger.Roll(budget.Day(s.host.now())))
 	case *askSlot:
-		s.grant(c, s.admit.Ask(m.entry))
+		s.ask(c, m.entry)
 	case *withdrawSlot:
+		s.unlined(m.turn)
 		s.admit.Withdraw(m.turn)
 	case *returnSlot:
 		s.giveBack(c, m.turn)
@@ -136,7 +143,16 @@ func (s *supervisor) Receive(c actor.Context) {
 	case *inbox:
 		s.inbox(m)
 	case *room:
-		s.grant(c, s.admit.SetRoom(m.ok))
+		s.grant(c, s.admit.SetRoom(s.host.further(m.available, s.admit.Younger(s.host.cfg.memory.ramp.Milliseconds()))))
+	case *showLine:
+		m.reply <- answer[*lineup]{value: s.showLine()}
+		return // nothing has changed
+	case *inspection:
+		s.inspect(c, m)
+		return
+	case *inspected:
+		s.inspected(m)
+		return
 	case *restful:
 		s.rest(c, m.session)
 	case *awake:
@@ -231,6 +247,7 @@ func (s *supervisor) gone(c actor.Context, who *actor.PID) {
 	delete(s.byPID, who.GetId())
 	delete(s.sessions, id)
 	delete(s.questions, id)
+	delete(s.suspects, id)
 	for turn, session := range s.holders {
 		if session == id {
 			delete(s.holders, turn)
@@ -242,6 +259,11 @@ func (s *supervisor) gone(c actor.Context, who *actor.PID) {
 		delete(s.crashes, id)
 	}
 	s.grant(c, s.admit.Leave(id))
+	for turn := range s.lined {
+		if !s.admit.Has(turn) {
+			s.unlined(turn)
+		}
+	}
 	for _, m := range r.held {
 		s.deliver(c, id, m, fromStore)
 	}
@@ -267,6 +289,10 @@ func (s *supervisor) reviveLater(c actor.Context, id event.ID) {
 }
 
 func (s *supervisor) giveBack(c actor.Context, turn event.ID) {
+	if held, ok := s.admit.HeldFor(turn); ok {
+		s.took(held)
+	}
+	s.unlined(turn)
 	delete(s.holders, turn)
 	s.grant(c, s.admit.Return(turn))
 	s.checkDrained(c)
@@ -275,6 +301,7 @@ func (s *supervisor) giveBack(c actor.Context, turn event.ID) {
 func (s *supervisor) grant(c actor.Context, grants []queue.Grant) {
 	for _, g := range grants {
 		s.holders[g.Turn] = g.Session
+		s.unlined(g.Turn)
 		s.deliver(c, g.Session, &granted{turn: g.Turn, spent: s.ledger.Spent(g.Principal)}, fromStore)
 	}
 }
@@ -311,4 +338,5 @@ func (s *supervisor) publish() {
 	st.running.Store(int64(s.admit.Running()))
 	st.waiting.Store(int64(s.admit.Waiting()))
 	st.active.Store(int64(len(s.sessions)))
+	st.line.Add(1)
 }

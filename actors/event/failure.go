@@ -73,6 +73,7 @@ const (
 	ItemNotFound          Code = "item_not_found"
 	ItemInUse             Code = "agents.item_in_use"
 	MCPNotAllowed         Code = "mcp_not_allowed"
+	RateLimitReached      Code = "rate_limit_reached"
 	InstallNotAllowed     Code = "agents.install_not_allowed"
 	NotInstallable        Code = "agents.not_installable"
 )

@@ -55,11 +55,19 @@ type Admission struct {
 	wanting    []*principal // those with a line
 	agents     map[string]int
 	waiting    map[event.ID]*place
-	holders    map[event.ID]Entry
+	holders    map[event.ID]holder
 	now        int64
 	reached    int64 // what the one granted last had used
 	room       int   // further turns that may start; Unbounded for any
+	look       int   // how often there was a word on it
 	stopped    bool
+}
+
+// holder is a turn with a slot, and when it got it.
+type holder struct {
+	Entry
+	since int64
+	look  int
 }
 
 // NewAdmission has all slots free.
@@ -67,7 +75,7 @@ func NewAdmission(r Rules) *Admission {
 	r.Slots = max(r.Slots, 1)
 	return &Admission{
 		rules: r, principals: map[string]*principal{}, agents: map[string]int{},
-		waiting: map[event.ID]*place{}, holders: map[event.ID]Entry{}, room: Unbounded,
+		waiting: map[event.ID]*place{}, holders: map[event.ID]holder{}, room: Unbounded,
 	}
 }
 
@@ -120,9 +128,11 @@ func (a *Admission) Leave(session event.ID) []Grant {
 }
 
 // SetRoom tells for how many further turns the machine has memory, until the next
-// word on it; Unbounded is any. Without room one turn may run.
+// word on it; Unbounded is any. Without room one turn may run. A turn that ends before
+// the next word leaves its place to another.
 func (a *Admission) SetRoom(further int) []Grant {
 	a.room = max(further, Unbounded)
+	a.look++
 	return a.grant()
 }
 
@@ -157,11 +167,34 @@ func (a *Admission) Room() bool { return a.room != 0 }
 // Holders lists who has a slot, by number.
 func (a *Admission) Holders() []Entry {
 	out := make([]Entry, 0, len(a.holders))
-	for _, e := range a.holders {
-		out = append(out, e)
+	for _, h := range a.holders {
+		out = append(out, h.Entry)
 	}
 	slices.SortFunc(out, byNumber)
 	return out
+}
+
+// Younger counts those who got their slot in the last millis milliseconds.
+func (a *Admission) Younger(millis int64) (n int) {
+	for _, h := range a.holders {
+		if a.now-h.since < millis {
+			n++
+		}
+	}
+	return n
+}
+
+// Has reports whether a turn waits or holds a slot.
+func (a *Admission) Has(turn event.ID) bool {
+	_, holds := a.holders[turn]
+	return holds || a.waiting[turn] != nil
+}
+
+// HeldFor is how long a turn has held its slot, in milliseconds; false when it has
+// none.
+func (a *Admission) HeldFor(turn event.ID) (int64, bool) {
+	h, ok := a.holders[turn]
+	return a.now - h.since, ok
 }
 
 // Line lists who waits, in the order in which they would be granted if every turn

@@ -28,5 +28,7 @@
 // Withdraw and Return in any order and any number of times: a turn holds at most
 // one slot, and gives it back exactly once.
 //
+// Rates bounds how often something is done.
+//
 // The package imports actors/event.
 package queue

@@ -152,6 +152,9 @@ func (q *Session) Release() []SessionEffect {
 	return q.next()
 }
 
+// Asked is the turn that admission has been asked a slot for, zero for none.
+func (q *Session) Asked() event.ID { return q.asked }
+
 // Held reports whether Hold was the last word.
 func (q *Session) Held() bool { return q.held }
 

@@ -140,7 +140,7 @@ func (a *Admission) hold(e Entry) {
 	p.used += p.cost(startCost)
 	p.running++
 	a.agents[e.Agent]++
-	a.holders[e.Turn] = e
+	a.holders[e.Turn] = holder{Entry: e, since: a.now, look: a.look}
 }
 
 // release takes a turn's slot.
@@ -150,6 +150,9 @@ func (a *Admission) release(turn event.ID) {
 		return
 	}
 	delete(a.holders, turn)
+	if a.room >= 0 && e.look == a.look {
+		a.room++
+	}
 	if a.agents[e.Agent]--; a.agents[e.Agent] == 0 {
 		delete(a.agents, e.Agent)
 	}

@@ -235,11 +235,16 @@ func TestRoomIsUsedUp(t *testing.T) {
 	if a.Running() != 2 || a.Room() {
 		t.Fatalf("%d run", a.Running())
 	}
-	if a.Return(id(1)); a.Running() != 1 {
-		t.Fatalf("%d run: what a turn gives back is seen by the next look at the memory", a.Running())
+	if got := turns(a.Return(id(1))); !slices.Equal(got, []int{3}) {
+		t.Fatalf("in the place of one that has ended: %v", got)
 	}
-	if got := a.SetRoom(3); len(got) != 3 {
-		t.Errorf("%d granted", len(got))
+	a.At(5000)
+	if got := a.SetRoom(1); len(got) != 1 || a.Younger(5000) != 1 {
+		t.Errorf("%d granted, %d are young", len(got), a.Younger(5000))
+	}
+	// Whose memory the last word counted already leaves no place.
+	if got := a.Return(id(2)); len(got) != 0 {
+		t.Errorf("granted %v", got)
 	}
 }
 

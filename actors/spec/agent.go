@@ -69,6 +69,10 @@ type Limits struct {
 	FileBytes   int64         `json:"file_bytes,omitempty"`
 	OpenFiles   int           `json:"open_files,omitempty"`
 	OutputBytes int64         `json:"output_bytes,omitempty"`
+	// Concurrency is how many turns of the agent run at once in all its sessions,
+	// TurnsPerMinute how many inputs it takes.
+	Concurrency    int `json:"concurrency,omitempty"`
+	TurnsPerMinute int `json:"turns_per_minute,omitempty"`
 }
 
 // Agent is a saved or an inline agent.

@@ -2,6 +2,7 @@ package spec
 
 import (
 	"encoding/json"
+	"time"
 
 	"github.com/agenthost/agenthost/actors/event"
 )
@@ -190,4 +191,16 @@ type SessionQuery struct {
 	Metadata map[string]string
 	// Settled leaves out conversations that have no agent yet.
 	Settled bool
+}
+
+// Waiting is a turn that waits for a slot of the host.
+type Waiting struct {
+	Session, Turn event.ID
+	Principal     string
+	// Position is 1 for who is expected to get the next slot; Wait is how long that may
+	// take, 0 while nothing is known of turns here. Since is when it came, in
+	// milliseconds.
+	Position int
+	Wait     time.Duration
+	Since    int64
 }

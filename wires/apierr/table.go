@@ -15,7 +15,7 @@ const (
 	HeaderTooLarge       event.Code = "headers_too_large"
 	UnsupportedEncoding  event.Code = "unsupported_content_encoding"
 	RequestTimeout       event.Code = "request_timeout"
-	RateLimitReached     event.Code = "rate_limit_reached"
+	RateLimitReached                = event.RateLimitReached
 	// ListCursorNotFound is a list's after that names nothing in the list.
 	ListCursorNotFound event.Code = "agents.cursor_not_found"
 	// RangeNotSatisfiable is a Range that begins behind the end.

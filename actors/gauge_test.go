@@ -1,0 +1,78 @@
+package actors_test
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/agenthost/agenthost/actors"
+	"github.com/agenthost/agenthost/actors/store/memory"
+)
+
+// 200 sessions whose CLIs each take memory, all at once: they wait for it, and the
+// machine keeps some.
+func TestMemoryHungryTurnsWaitForMemory(t *testing.T) {
+	t.Parallel()
+	const (
+		total, floor, each = 1000 << 20, 200 << 20, 100 << 20 // room for eight
+		sessions           = 200
+	)
+	var h atomic.Pointer[actors.Host]
+	var least atomic.Int64
+	least.Store(total)
+	// What a CLI takes is seen only after a while, as with a real one.
+	var seen atomic.Int64
+	read := func() (uint64, bool) {
+		if h.Load() == nil {
+			return total, true
+		}
+		left := total - seen.Load()*each
+		seen.Store(h.Load().Stats().Trees)
+		return uint64(max(left, 0)), true
+	}
+	l := quick()
+	l.MaxConcurrentTurns, l.MinAvailableMemory = sessions, floor
+	host := started(t, l, memory.New(), actors.WithMemory(read, 10*time.Millisecond, 40*time.Millisecond, each))
+	h.Store(host)
+	done := make(chan struct{})
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		for {
+			select {
+			case <-done:
+				return
+			case <-time.After(time.Millisecond):
+				actors.FixTurnMemory(host, each) // those of the test are small
+				least.Store(min(least.Load(), total-host.Stats().Trees*each))
+			}
+		}
+	}()
+	actors.FixTurnMemory(host, each)
+	var list []*actors.Posted
+	for range sessions {
+		list = append(list, create(t, host, "sleep 0.05; echo '#final'"))
+	}
+	waited := host.Stats().Waiting > 0
+	for _, p := range list {
+		follow(t, host, p.Session.ID, 0, ended(p.Turns[0].ID))
+	}
+	close(done)
+	<-watched
+	if host.Stats().Completed != sessions || !waited {
+		t.Errorf("%+v", host.Stats())
+	}
+	if least.Load() < 0 {
+		t.Errorf("%d MiB were missing", -least.Load()>>20)
+	}
+	t.Logf("least that was left: %d MiB", least.Load()>>20)
+}
+
+// What turns take is learned from their processes.
+func TestMemoryOfTurnsIsLearned(t *testing.T) {
+	t.Parallel()
+	h := started(t, quick(), memory.New())
+	p := create(t, h, "dd if=/dev/zero of=/dev/null bs=64M count=1 2>/dev/null; echo '#final'")
+	follow(t, h, p.Session.ID, 0, ended(p.Turns[0].ID))
+	eventually(t, "it is learned", func() bool { return h.Stats().TurnMemory > 48<<20 && h.Stats().TurnMemory < 256<<20 })
+}

@@ -23,6 +23,9 @@ func (h *Host) gauge() {
 			h.evictLater(now)
 			h.root.Send(h.supervisor, &today{})
 			h.root.Send(h.supervisor, &inspection{})
+			if h.cfg.limits.MinAvailableMemory > 1 {
+				h.root.Send(h.reaper, &sample{})
+			}
 		}
 	}
 }
@@ -85,8 +88,8 @@ func (h *Host) further(left memoryLeft, young int) int {
 // minTurnMemory is the least that a turn is expected to take.
 const minTurnMemory = 8 << 20
 
-// weighs notes the most memory that the process of a turn had: what was too little
-// counts at once for more.
+// weighs notes the memory that the tree of a turn was seen to have. What was expected
+// too low is corrected sooner than what was expected too high.
 func (h *Host) weighs(bytes int64) {
 	if bytes <= 0 {
 		return

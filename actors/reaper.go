@@ -3,6 +3,7 @@ package actors
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/agenthost/agenthost/actors/process"
@@ -30,7 +31,9 @@ type (
 	}
 	// weigh says that the trees with limits are to be looked at, weighed what they
 	// take.
-	weigh   struct{ gen int }
+	weigh struct{ gen int }
+	// sample says that what turns take is to be learned from some that run.
+	sample  struct{}
 	weighed struct {
 		markers []string
 		usages  []process.Usage
@@ -43,6 +46,8 @@ type reaper struct {
 	host  *Host
 	trees map[string]*tree // by marker
 	clock timer            // of the next look at those with limits
+	// sampling says that some are being measured.
+	sampling atomic.Bool
 }
 
 type tree struct {
@@ -64,6 +69,8 @@ func (r *reaper) Receive(c actor.Context) {
 		}
 	case *weighed:
 		r.weighed(c, m)
+	case *sample:
+		r.sample()
 	case *actor.Stopping:
 		r.clock.stop()
 	}
@@ -143,4 +150,31 @@ func (r *reaper) weighed(c actor.Context, m *weighed) {
 		}
 	}
 	r.lookLater(c)
+}
+
+// sampled is how many trees are looked at to learn what turns take.
+const sampled = 16
+
+// sample measures some trees of turns in a goroutine that ends by itself; the next is
+// not begun before.
+func (r *reaper) sample() {
+	if r.sampling.Load() {
+		return
+	}
+	var list []*process.Process
+	for _, t := range r.trees {
+		if t.turn != nil && len(list) < sampled {
+			list = append(list, t.p)
+		}
+	}
+	if len(list) == 0 {
+		return
+	}
+	r.sampling.Store(true)
+	r.host.work.Go(func() {
+		defer r.sampling.Store(false)
+		for _, u := range process.Measure(list) {
+			r.host.weighs(u.Memory)
+		}
+	})
 }

@@ -53,7 +53,14 @@ func (h *Host) CreateAgent(ctx context.Context, owner string, a *spec.Agent, key
 	if err != nil {
 		return err
 	}
-	return h.saveAgent(ctx, owner, a, stored)
+	if err := h.agents.take(ctx, h, owner); err != nil {
+		return err
+	}
+	if err := h.saveAgent(ctx, owner, a, stored); err != nil {
+		h.agents.give(owner)
+		return err
+	}
+	return nil
 }
 
 // SaveAgent inserts or replaces a saved agent by its id.
@@ -260,6 +267,7 @@ func (h *Host) DeleteAgent(ctx context.Context, owner string, id event.ID) error
 	if err != nil {
 		return storeFailure(err)
 	}
+	h.agents.give(owner)
 	h.bag.DropOwner(id)
 	return nil
 }

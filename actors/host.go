@@ -35,6 +35,7 @@ type Host struct {
 	files     fileRoom
 	endpoint  *endpoint.Server
 	artifacts artifactRoom
+	agents    agentCount
 	bag       *secret.Bag // header values of callers' MCP servers
 	evictor   evictor
 
@@ -90,7 +91,7 @@ func New(opts ...Option) (*Host, error) {
 	}
 	c.fill()
 	h := &Host{
-		cfg: c, log: c.logger, id: event.NewID(), bag: secret.NewBag(maxSecrets),
+		cfg: c, log: c.logger, id: event.NewID(), bag: secret.NewBag(c.limits.MaxSecretBytes),
 		stopped: make(chan struct{}), quit: make(chan struct{}), gaugeEnd: make(chan struct{}),
 	}
 	h.made, h.agentTurns = time.Now(), h.cfg.rules().Agents

@@ -17,9 +17,6 @@ import (
 	"github.com/agenthost/agenthost/actors/spec"
 )
 
-// maxSecrets bounds the memory of all header values that callers brought.
-const maxSecrets = 64 << 20
-
 // servers are the MCP servers of a turn as the adapter is told of them, which keeps
 // the values of headers and variables out of argv and files: the agent's, and those
 // that the turn brings itself, which replace an agent's of the same name. o may be nil.

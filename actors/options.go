@@ -47,6 +47,8 @@ type Limits struct {
 	JournalMaxBytes     int64         // 32 MiB of one session
 	MinAvailableMemory  uint64        // 512 MiB; below it no further turn starts
 	RingBytes           int           // 1 MiB of recent events kept in memory a session
+	MaxAgents           int           // 10,000 saved agents of one principal
+	MaxSecretBytes      int64         // 64 MiB of header values of callers' MCP servers, in memory
 	MaxFileBytes        int64         // 10 MiB of one stored file
 	MaxFilesBytes       int64         // 256 MiB of one principal's stored files
 	MaxFiles            int           // 10,000 stored files of one principal
@@ -110,6 +112,8 @@ func (l Limits) withDefaults() Limits {
 	def(&l.JournalMaxBytes, 32<<20)
 	def(&l.MinAvailableMemory, 512<<20)
 	def(&l.RingBytes, 1<<20)
+	def(&l.MaxAgents, 10_000)
+	def(&l.MaxSecretBytes, 64<<20)
 	def(&l.MaxFileBytes, 10<<20)
 	def(&l.MaxFilesBytes, 256<<20)
 	def(&l.MaxFiles, 10_000)

@@ -20,7 +20,8 @@ const (
 // listener wraps accepted TCP connections.
 type listener struct {
 	net.Listener
-	log *slog.Logger
+	log   *slog.Logger
+	crowd *crowd
 }
 
 // Bounds of the pause after a connection could not be accepted.
@@ -35,7 +36,13 @@ func (l listener) Accept() (net.Conn, error) {
 	for pause := minPause; ; pause = min(2*pause, maxPause) {
 		c, err := l.Listener.Accept()
 		if tcp, ok := c.(*net.TCPConn); ok && err == nil {
-			return &conn{TCPConn: tcp}, nil
+			c := &conn{TCPConn: tcp, crowd: l.crowd}
+			if l.crowd.enter() {
+				return c, nil
+			}
+			l.crowd.refuse(c)
+			pause = minPause / 2 // as if nothing had happened
+			continue
 		}
 		if err == nil || !passes(err) {
 			return c, err
@@ -62,6 +69,8 @@ func passes(err error) bool {
 type conn struct {
 	*net.TCPConn
 	early atomic.Bool
+	crowd *crowd
+	left  atomic.Bool // the crowd
 }
 
 // answersEarly says that the coming close follows an answer to input that was
@@ -71,6 +80,9 @@ func (c *conn) answersEarly() { c.early.Store(true) }
 // Close ends the connection; after an early answer it first lets the client
 // finish sending, within bounds.
 func (c *conn) Close() error {
+	if !c.left.Swap(true) {
+		c.crowd.leave()
+	}
 	if c.early.Swap(false) && c.CloseWrite() == nil {
 		_ = c.SetReadDeadline(time.Now().Add(lingerTime))
 		_, _ = io.CopyN(io.Discard, c.TCPConn, lingerBytes)

@@ -124,6 +124,9 @@ func (s *Server) gate(ctx *fasthttp.RequestCtx, row *route) (*holder, error) {
 	case s.stopping.Load():
 		return nil, errStopping
 	}
+	if row.group == groupAgents {
+		return who, s.hurried(who)
+	}
 	return who, nil
 }
 

@@ -49,7 +49,7 @@ type handlers struct {
 	createConversation, getConversation, updateConversation, deleteConversation call.Handler
 	createConversationItems, listConversationItems                              call.Handler
 	getConversationItem, deleteConversationItem                                 call.Handler
-	listModels, getModel                                                        call.Handler
+	listModels, getModel, listQueue                                             call.Handler
 	createFile, listFiles, getFile, downloadFile, deleteFile                    call.Handler
 }
 
@@ -67,7 +67,7 @@ func wireHandlers(h Host, c *Config) *handlers {
 		createResponse: r.Create, getResponse: r.Retrieve, deleteResponse: r.Delete, cancelResponse: r.Cancel, listInputItems: r.InputItems,
 		createConversation: r.CreateConversation, getConversation: r.GetConversation, updateConversation: r.UpdateConversation, deleteConversation: r.DeleteConversation,
 		createConversationItems: r.CreateItems, listConversationItems: r.ListItems, getConversationItem: r.GetItem, deleteConversationItem: r.DeleteItem,
-		listModels: r.ModelsList, getModel: r.ModelsRetrieve,
+		listQueue: a.ListQueue, listModels: r.ModelsList, getModel: r.ModelsRetrieve,
 		createFile: f.Create, listFiles: f.List, getFile: f.Retrieve, downloadFile: f.Content, deleteFile: f.Delete,
 	}
 }

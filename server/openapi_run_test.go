@@ -85,7 +85,7 @@ const busy = `echo '#think hm'; echo '#run ls'; echo '#call find'; echo '#search
 func shellHost(t *testing.T) Host {
 	t.Helper()
 	h, err := actors.New(
-		actors.WithStateDir(t.TempDir()), actors.WithStore(memory.New()), actors.WithLimits(actors.Limits{MinAvailableMemory: 1}),
+		actors.WithStateDir(t.TempDir()), actors.WithStore(memory.New()), actors.WithLimits(actors.Limits{MinAvailableMemory: 1, MaxConcurrentTurns: 2}),
 		actors.WithRuntime(actors.RuntimeConfig{Adapter: shell{}, Manifests: []agent.Manifest{{
 			Adapter: "shell", Program: shell{}.Binary(), Version: "1.0.0", Bin: []string{"cli"}, NPM: &agent.NPMPackage{
 				Package: "cli", Lock: map[string]json.RawMessage{"node_modules/cli": []byte(`{"version":"1.0.0","integrity":"sha512-none"}`)},
@@ -248,6 +248,24 @@ func TestAnswersOfARunAreAsDocumented(t *testing.T) {
 	b := r.call("responses.create", 200, all, `{"model":"shell","input":"sleep 30","background":true}`).id()
 	r.call("responses.cancel", 200, all+"/"+b+"/cancel", "")
 	r.call("responses.delete", 200, all+"/"+p, "")
+	r.call("agents.queue.list", 200, "/v1/agents/queue", "")
+	var crowd []string
+	for range 3 { // on two slots
+		crowd = append(crowd, r.call("responses.create", 200, all, `{"model":"shell","input":"sleep 30","background":true}`).id())
+	}
+	for deadline := time.Now().Add(10 * time.Second); ; {
+		line := r.call("agents.queue.list", 200, "/v1/agents/queue", "")
+		list, _ := line.json["data"].([]any)
+		if len(list) == 1 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the line: %s", line.body)
+		}
+	}
+	for _, id := range crowd {
+		r.call("responses.cancel", 200, all+"/"+id+"/cancel", "")
+	}
 	r.call("responses.compact", 501, all+"/compact", `{}`)
 
 	const talks = "/v1/conversations"

@@ -17,6 +17,8 @@ type Principal struct {
 	ID    string
 	Roles []string
 	Token string
+	// RequestsPerMinute bounds its requests; 0 is the server's bound.
+	RequestsPerMinute int
 }
 
 // Roles that mean something without a policy.
@@ -36,6 +38,7 @@ type keyring struct {
 type holder struct {
 	id         string
 	admin, dev bool
+	perMinute  int // 0: the server's
 	digest     [sha256.Size]byte
 }
 
@@ -44,7 +47,7 @@ func newKeyring(list []Principal) *keyring {
 	for _, p := range list {
 		k.holders = append(k.holders, holder{
 			id: p.ID, admin: slices.Contains(p.Roles, RoleAdmin), dev: slices.Contains(p.Roles, RoleDev),
-			digest: sha256.Sum256([]byte(p.Token)),
+			digest: sha256.Sum256([]byte(p.Token)), perMinute: p.RequestsPerMinute,
 		})
 	}
 	return k

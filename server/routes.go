@@ -149,7 +149,7 @@ func (s *Server) routes(h *handlers) []route {
 		{del, v1 + "/models/{model}", "agents.models.delete", "agents_cannot_models_delete", groupAgents, nil, false},
 		{get, v1 + "/agents/runtimes", "agents.runtimes.list", "agents_runtimes_list", groupAgents, s.listRuntimes, false},
 		{post, v1 + "/agents/runtimes/{runtime}/install", "agents.runtimes.install", "", groupAgents, s.installRuntime, false},
-		{get, v1 + "/agents/queue", "agents.queue.list", "", groupAgents, nil, false},
+		{get, v1 + "/agents/queue", "agents.queue.list", "", groupAgents, h.listQueue, false},
 		{post, v1 + "/files", "agents.files.create", "agents_files_create", groupAgents, h.createFile, false},
 		{get, v1 + "/files", "agents.files.list", "", groupAgents, h.listFiles, false},
 		{get, file1, "agents.files.get", "", groupAgents, h.getFile, false},

@@ -38,6 +38,11 @@ type Config struct {
 	AllowInstall bool
 	// Groups that are served; the others answer 404 endpoint_disabled.
 	Groups []string
+	// RequestsPerMinute bounds the requests of each principal that has no bound of its
+	// own. No bound
+	RequestsPerMinute int
+	// MaxConnections bounds the open connections, streams among them. 50,000
+	MaxConnections int
 	// MaxBody is the largest request body in bytes. 10 MiB
 	MaxBody int
 	// Heartbeat and WriteTimeout are those of event streams. 15 s, 30 s
@@ -64,6 +69,8 @@ type Server struct {
 	groups  map[group]bool
 	openAPI openAPI
 
+	rates    rates
+	crowd    crowd
 	loopback atomic.Bool // of the listener
 	stopping atomic.Bool
 	base     context.Context // of calls of the host; ends with Close
@@ -102,6 +109,7 @@ func build(cfg Config, wires func(Host, *Config) *handlers) (*Server, error) {
 	}
 	s.base, s.cancel = context.WithCancel(context.Background())
 	s.hub = sse.NewHub(sse.Options{Heartbeat: cfg.Heartbeat, WriteTimeout: cfg.WriteTimeout, Log: cfg.Logger})
+	s.crowd.most = int64(cfg.MaxConnections)
 	s.metrics = newMetrics(s)
 	s.table = s.routes(wires(cfg.Host, &s.cfg))
 	s.http = &fasthttp.Server{
@@ -116,6 +124,7 @@ func build(cfg Config, wires func(Host, *Config) *handlers) (*Server, error) {
 		IdleTimeout:                  idleTimeout,
 		ReadBufferSize:               maxHeader,
 		MaxRequestBodySize:           cfg.MaxBody,
+		Concurrency:                  cfg.MaxConnections + 1, // the listener refuses first
 		ReduceMemoryUsage:            true,
 		DisablePreParseMultipartForm: true,
 		NoDefaultServerHeader:        true,
@@ -128,6 +137,7 @@ func build(cfg Config, wires func(Host, *Config) *handlers) (*Server, error) {
 
 func (c *Config) fill() error {
 	def(&c.MaxBody, 10<<20)
+	def(&c.MaxConnections, 50_000)
 	def(&c.Heartbeat, 15*time.Second)
 	def(&c.WriteTimeout, 30*time.Second)
 	def(&c.HeaderTimeout, 10*time.Second)
@@ -189,7 +199,7 @@ func (s *Server) Serve(ln net.Listener) error {
 	if closed {
 		return ln.Close()
 	}
-	if err := s.http.Serve(listener{ln, s.log}); err != nil && !errors.Is(err, net.ErrClosed) {
+	if err := s.http.Serve(listener{ln, s.log, &s.crowd}); err != nil && !errors.Is(err, net.ErrClosed) {
 		return fmt.Errorf("serve %s: %w", ln.Addr(), err)
 	}
 	return nil

@@ -1,5 +1,7 @@
 package queue
 
+import "math"
+
 // maxRates is how many names a Rates remembers that have not used their allowance up.
 const maxRates = 4096
 
@@ -36,7 +38,7 @@ func (r *Rates) Take(name string, perMinute, n int, now int64) (wait int64, ok b
 	b.at = max(now, b.at)
 	want := float64(min(n, perMinute))
 	if b.left+1e-9 < want {
-		return int64((want-b.left)/each) + 1, false
+		return max(int64(math.Ceil((want-b.left)/each-1e-6)), 1), false
 	}
 	b.left -= want
 	return 0, true

@@ -30,6 +30,9 @@ func options(cfg *config.Config, log *slog.Logger, stateDir string, runtimes []a
 		actors.WithCallerMCP(spec.MCPScope{Hosts: cfg.Agents.CallerMCP, Private: cfg.PrivateURLs}),
 		actors.WithLimits(actors.Limits{
 			MaxConcurrentTurns:  l.MaxConcurrentTurns,
+			MaxPrincipalTurns:   l.MaxPrincipalTurns,
+			MaxAgentTurns:       l.MaxAgentTurns,
+			AgentTurnsPerMinute: l.AgentRate,
 			MaxQueue:            l.MaxQueue,
 			MaxWaitingTurns:     l.MaxWaitingTurns,
 			MaxWaitingProcesses: l.MaxWaitingProcesses,
@@ -38,7 +41,7 @@ func options(cfg *config.Config, log *slog.Logger, stateDir string, runtimes []a
 			SessionTTL:          l.SessionTTL,
 			StoreMaxBytes:       int64(l.StoreMaxBytes),
 			MaxSubscribers:      l.MaxSubscribers,
-			Runners:             actors.RunnerLimits{Idle: l.RunnerIdle, Turns: l.RunnerTurns, Memory: int64(l.RunnerMaxMemory)},
+			Runners:             actors.RunnerLimits{Idle: l.RunnerIdle, Turns: l.RunnerTurns, Memory: int64(l.RunnerMaxMemory), MaxIdle: l.RunnerMaxIdle},
 			PassivateAfter:      l.PassivateAfter,
 			TurnTimeout:         l.TurnTimeout,
 			IdleTimeout:         l.IdleTimeout,
@@ -50,9 +53,16 @@ func options(cfg *config.Config, log *slog.Logger, stateDir string, runtimes []a
 			MaxItemBytes:        int(l.MaxItemBytes),
 			MaxOutputBytes:      int64(l.MaxOutputBytes),
 			JournalMaxBytes:     int64(l.JournalMaxBytes),
-			MaxFileBytes:        int64(cfg.MaxFileBytes),
+			RingBytes:           int(l.RingBytes),
+			MaxAgents:           l.MaxAgents,
+			MaxFileBytes:        int64(l.MaxFileBytes),
+			MaxFilesBytes:       int64(max(l.MaxFilesBytes, l.MaxFileBytes)), // one has to fit
+			MaxFiles:            l.MaxFiles,
 			MinAvailableMemory:  max(uint64(l.MinAvailableMemory), 1), // 0 would be the default, not off
-			MaxArtifactBytes:    int64(cfg.MaxArtifactBytes),
+			MaxArtifactBytes:    int64(l.MaxArtifactBytes),
+			MaxArtifactsBytes:   int64(max(l.MaxArtifactsBytes, l.MaxArtifactBytes)),
+			MaxArtifacts:        l.MaxArtifacts,
+			MaxSecretBytes:      int64(l.MaxSecretBytes),
 			MaxCPU:              time.Duration(l.MaxCPUSeconds) * time.Second,
 			MaxMemoryBytes:      int64(l.MaxMemoryBytes),
 			MaxProcesses:        l.MaxProcesses,
@@ -61,9 +71,12 @@ func options(cfg *config.Config, log *slog.Logger, stateDir string, runtimes []a
 			Budgets:             budgets(&l),
 		}),
 	}
+	shares := map[string]actors.Share{}
 	for _, t := range cfg.Auth.Tokens {
 		opts = append(opts, actors.WithSecrets(t.Value))
+		shares[t.ID] = actors.Share{Weight: t.Weight, Turns: t.Concurrency}
 	}
+	opts = append(opts, actors.WithShares(shares))
 	if cfg.LockDefinitions {
 		opts = append(opts, actors.WithLockedAgents())
 	}

@@ -177,13 +177,14 @@ func serverConfig(cfg *config.Config, log *slog.Logger, host *actors.Host) serve
 	out := server.Config{
 		Host: server.Engine(host), AllowAnonymous: cfg.Auth.AllowAnonymous, Groups: cfg.Groups,
 		Hosted: cfg.Environments.Hosted == "local", MaxBody: int(cfg.Limits.MaxBodyBytes),
+		MaxConnections: cfg.Limits.MaxConnections, RequestsPerMinute: cfg.Limits.PrincipalRate,
 		Heartbeat: cfg.Stream.Heartbeat, WriteTimeout: cfg.Stream.WriteTimeout,
 		AllowInstall: cfg.AllowInstall,
 		CancelWait:   cfg.Limits.InterruptGrace + cfg.Limits.TerminateGrace + 2*time.Second,
 		Version:      version, Logger: log, Install: map[string][][]string{},
 	}
 	for _, t := range cfg.Auth.Tokens {
-		out.Principals = append(out.Principals, server.Principal{ID: t.ID, Roles: t.Roles, Token: t.Value})
+		out.Principals = append(out.Principals, server.Principal{ID: t.ID, Roles: t.Roles, Token: t.Value, RequestsPerMinute: t.RequestsPerMinute})
 	}
 	for _, r := range host.Runtimes(context.Background()) {
 		out.Adapters = append(out.Adapters, responses.Adapter{Name: r.Name, Aliases: r.Aliases, Images: r.Capabilities.Images})

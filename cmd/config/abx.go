@@ -73,8 +73,8 @@ func (l *loader) abx() {
 			l.origins["agents."+key+".passthrough_env"] = origin{source: "variable ABX_AGENTS_PASSTHROUGH_ENV"}
 		}
 	}
-	l.abxSize("ABX_AGENTS_MAX_FILE_BYTES", &l.cfg.MaxFileBytes)
-	l.abxSize("ABX_AGENTS_MAX_ARTIFACT_BYTES", &l.cfg.MaxArtifactBytes)
+	l.abxSize("ABX_AGENTS_MAX_FILE_BYTES", &l.cfg.Limits.MaxFileBytes)
+	l.abxSize("ABX_AGENTS_MAX_ARTIFACT_BYTES", &l.cfg.Limits.MaxArtifactBytes)
 	l.abxAgents()
 	l.abxUnknown()
 }

@@ -35,8 +35,8 @@ func (l *loader) check() {
 	l.checkDefault()
 	l.checkCallerMCP()
 	l.checkUnbuilt()
-	if c.MaxFileBytes > c.Limits.MaxBodyBytes {
-		l.warn("variable ABX_AGENTS_MAX_FILE_BYTES: an upload also has to fit into a request; raise limits.max_body_bytes above it")
+	if c.Limits.MaxFileBytes > c.Limits.MaxBodyBytes {
+		l.warn("limits.max_file_bytes: an upload also has to fit into a request; raise limits.max_body_bytes above it")
 	}
 	l.definitions()
 }

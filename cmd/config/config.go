@@ -29,12 +29,6 @@ type Config struct {
 	LockDefinitions bool `yaml:"-"`
 	// Ephemeral keeps sessions in memory only; only ABX_AGENTS_PERSIST=0 sets it.
 	Ephemeral bool `yaml:"-"`
-	// MaxFileBytes is the largest file of /v1/files, 0 for the host's own bound; only
-	// ABX_AGENTS_MAX_FILE_BYTES sets it.
-	MaxFileBytes Size `yaml:"-"`
-	// MaxArtifactBytes is the largest file that is published as an artifact, 0 for
-	// the host's own bound; only ABX_AGENTS_MAX_ARTIFACT_BYTES sets it.
-	MaxArtifactBytes Size `yaml:"-"`
 	// PrivateURLs lets callers' MCP servers be in this host's own network; only
 	// ABX_AGENTS_ALLOW_PRIVATE_URLS sets it.
 	PrivateURLs bool `yaml:"-"`
@@ -68,6 +62,11 @@ type Token struct {
 	ID       string   `yaml:"id"`
 	Roles    []string `yaml:"roles"`
 	TokenEnv string   `yaml:"token_env" secret:"true"`
+	// Weight is its part of the slots while others want some too, 1 without one;
+	// the others stand in for the limits of every principal.
+	Weight            int `yaml:"weight" min:"1"`
+	Concurrency       int `yaml:"concurrency" min:"1"`
+	RequestsPerMinute int `yaml:"requests_per_minute" min:"1"`
 
 	// Value is the token itself, filled at load; it has no key.
 	Value string `yaml:"-"`
@@ -76,6 +75,10 @@ type Token struct {
 // Limits bound what the host does.
 type Limits struct {
 	MaxConcurrentTurns  int           `yaml:"max_concurrent_turns" help:"turns running at once; 0 is max(4, 4 x cores)"`
+	MaxPrincipalTurns   int           `yaml:"max_principal_turns" help:"turns of one principal running at once, unless its token says otherwise; 0 is no bound"`
+	MaxAgentTurns       int           `yaml:"max_agent_turns" help:"turns running at once of one saved agent, or of the unsaved ones of one adapter; 0 is no bound"`
+	PrincipalRate       int           `yaml:"principal_requests_per_minute" help:"requests of one principal in a minute, unless its token says otherwise; 0 is no bound"`
+	AgentRate           int           `yaml:"agent_turns_per_minute" help:"inputs in a minute for one saved agent, or for the unsaved ones of one adapter; 0 is no bound"`
 	MaxQueue            int           `yaml:"max_queue" min:"1" help:"inputs waiting in one session"`
 	MaxWaitingTurns     int           `yaml:"max_waiting_turns" min:"1" help:"turns waiting in the whole host"`
 	MaxWaitingProcesses int           `yaml:"max_waiting_processes" min:"1" help:"turns that wait for their caller with a live CLI"`
@@ -93,7 +96,17 @@ type Limits struct {
 	MaxItemBytes        Size          `yaml:"max_item_bytes" min:"4096" help:"largest text of one item"`
 	MaxOutputBytes      Size          `yaml:"max_output_bytes" min:"4096" help:"most output of one turn"`
 	MaxBodyBytes        Size          `yaml:"max_body_bytes" min:"4096" help:"largest request body"`
+	MaxConnections      int           `yaml:"max_connections" min:"1" help:"open connections of clients, streams among them"`
 	MaxSubscribers      int           `yaml:"max_subscribers" min:"1" help:"streams of one session"`
+	RingBytes           Size          `yaml:"ring_bytes" min:"4096" help:"recent events of one session kept in memory for its streams"`
+	MaxAgents           int           `yaml:"max_agents" min:"1" help:"saved agents of one principal"`
+	MaxFileBytes        Size          `yaml:"max_file_bytes" min:"1" help:"largest stored file"`
+	MaxFilesBytes       Size          `yaml:"max_files_bytes" min:"1" help:"stored files of one principal together"`
+	MaxFiles            int           `yaml:"max_files" min:"1" help:"stored files of one principal"`
+	MaxArtifactBytes    Size          `yaml:"max_artifact_bytes" min:"1" help:"largest file that is published as an artifact"`
+	MaxArtifactsBytes   Size          `yaml:"max_artifacts_bytes" min:"1" help:"artifacts of one session together"`
+	MaxArtifacts        int           `yaml:"max_artifacts" min:"1" help:"artifacts of one session"`
+	MaxSecretBytes      Size          `yaml:"max_secret_bytes" min:"4096" help:"header values of callers' MCP servers kept in memory"`
 	JournalMaxBytes     Size          `yaml:"journal_max_bytes" min:"65536" help:"largest journal of one session"`
 	StoreMaxBytes       Size          `yaml:"store_max_bytes" help:"largest store; 0 is no bound"`
 	MinFreeDisk         Size          `yaml:"min_free_disk" help:"free disk below which no input is accepted"`
@@ -115,6 +128,7 @@ type Limits struct {
 	RunnerIdle          time.Duration `yaml:"runner_idle" min:"1" help:"time without a turn after which a long-lived CLI process ends"`
 	RunnerTurns         int           `yaml:"runner_turns" min:"1" help:"turns after which a long-lived CLI process is replaced"`
 	RunnerMaxMemory     Size          `yaml:"runner_max_memory" min:"1" help:"memory past which a long-lived CLI process is replaced"`
+	RunnerMaxIdle       int           `yaml:"runner_max_idle" min:"1" help:"long-lived CLI processes without a turn that are kept"`
 }
 
 // Stream is about event streams.
@@ -265,6 +279,10 @@ type DefinitionLimits struct {
 	MaxProcesses        int  `yaml:"max_processes"`
 	MaxWrittenFileBytes Size `yaml:"max_written_file_bytes"`
 	MaxOpenFiles        int  `yaml:"max_open_files"`
+
+	// The two bound all turns of the agent together.
+	Concurrency    int `yaml:"concurrency"`
+	TurnsPerMinute int `yaml:"turns_per_minute"`
 }
 
 // Statement is one statement of the policy.
@@ -325,6 +343,17 @@ func Default(home string, root bool) *Config {
 			RunnerIdle:          time.Minute,
 			RunnerTurns:         200,
 			RunnerMaxMemory:     1 << 30,
+			RunnerMaxIdle:       8,
+			MaxConnections:      50000,
+			RingBytes:           1 << 20,
+			MaxAgents:           10000,
+			MaxFileBytes:        10 << 20,
+			MaxFilesBytes:       256 << 20,
+			MaxFiles:            10000,
+			MaxArtifactBytes:    10 << 20,
+			MaxArtifactsBytes:   256 << 20,
+			MaxArtifacts:        1000,
+			MaxSecretBytes:      64 << 20,
 			PassivateAfter:      time.Minute,
 			TurnTimeout:         30 * time.Minute,
 			IdleTimeout:         5 * time.Minute,

@@ -127,13 +127,13 @@ func TestFullFile(t *testing.T) {
 	if c.Listen != "0.0.0.0:9100" || c.ToolsDir != "/home/u/tools" || len(c.Groups) != 0 || c.Log.Format != "json" || c.Log.Level != "debug" {
 		t.Errorf("top: %+v", c)
 	}
-	want := Limits{7, 8, 9, 64, 10, 720 * time.Hour, time.Second, 2 * time.Minute, 3 * time.Second, 10 * time.Minute, 4 * time.Millisecond, 5 * time.Minute,
-		6 * time.Second, 7 * time.Second, 1 << 20, 65536, 2 << 30, 8 << 10, 11, 128 << 10, 0, 0, 1 << 40, 0,
-		100, 0.25, 200, 0.5, 300, 1.5, 400, 2.75, 500, 600 << 20, 700, 800 << 20, 900, 5 * time.Second, 20, 256 << 20}
+	want := Limits{7, 3, 4, 500, 60, 8, 9, 64, 10, 720 * time.Hour, time.Second, 2 * time.Minute, 3 * time.Second, 10 * time.Minute, 4 * time.Millisecond, 5 * time.Minute,
+		6 * time.Second, 7 * time.Second, 1 << 20, 65536, 2 << 30, 8 << 10, 5000, 11, 64 << 10, 77, 3 << 20, 30 << 20, 78, 4 << 20, 40 << 20, 79, 5 << 20, 128 << 10, 0, 0, 1 << 40, 0,
+		100, 0.25, 200, 0.5, 300, 1.5, 400, 2.75, 500, 600 << 20, 700, 800 << 20, 900, 5 * time.Second, 20, 256 << 20, 3}
 	if l != want {
 		t.Errorf("limits\n got %+v\nwant %+v", l, want)
 	}
-	if tok := c.Auth.Tokens[0]; tok.ID != "app" || tok.Value != "0123456789abcdef" || tok.Roles[0] != "dev" {
+	if tok := c.Auth.Tokens[0]; tok.ID != "app" || tok.Value != "0123456789abcdef" || tok.Roles[0] != "dev" || tok.Weight != 2 || tok.Concurrency != 4 || tok.RequestsPerMinute != 600 {
 		t.Errorf("token: %+v", tok)
 	}
 	x := c.Agents.Runtimes["codex"]
@@ -163,7 +163,7 @@ func TestFullFile(t *testing.T) {
 		a.Limits.MaxTokens != 11 || a.Limits.SessionTokens != 12 || a.Limits.SessionUSD != 13.5 || a.Limits.TurnTimeout != 15*time.Minute {
 		t.Errorf("agent: %+v", a)
 	}
-	if l := a.Limits; l.OutputBytes != 14<<20 || l.CPU != 15*time.Second || l.MemoryBytes != 16<<20 || l.Processes != 17 || l.FileBytes != 18<<20 || l.OpenFiles != 19 {
+	if l := a.Limits; l.OutputBytes != 14<<20 || l.CPU != 15*time.Second || l.MemoryBytes != 16<<20 || l.Processes != 17 || l.FileBytes != 18<<20 || l.OpenFiles != 19 || l.Concurrency != 20 || l.TurnsPerMinute != 21 {
 		t.Errorf("limits of the machine: %+v", l)
 	}
 }

@@ -46,6 +46,7 @@ func (l *loader) define(d *Definition, at string, taken map[string]bool, wrong b
 			CPU: time.Duration(d.Limits.MaxCPUSeconds) * time.Second, MemoryBytes: int64(d.Limits.MaxMemoryBytes),
 			Processes: d.Limits.MaxProcesses, FileBytes: int64(d.Limits.MaxWrittenFileBytes), OpenFiles: d.Limits.MaxOpenFiles,
 			OutputBytes: int64(d.Limits.MaxOutputBytes),
+			Concurrency: d.Limits.Concurrency, TurnsPerMinute: d.Limits.TurnsPerMinute,
 		},
 	}
 	a.Adapter = l.runtimeOf(d.Runtime, wrong)

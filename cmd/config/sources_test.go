@@ -133,8 +133,8 @@ func TestLargestFileOfExistingDeployments(t *testing.T) {
 	t.Parallel()
 	const name = "ABX_AGENTS_MAX_FILE_BYTES"
 	c, warnings, err := load(t, "", nil, name+"=52428800", "AGENTHOST_LIMITS_MAX_BODY_BYTES=64MiB")
-	if err != nil || c.MaxFileBytes != 50<<20 || len(warnings) != 0 {
-		t.Errorf("%d %v %v", c.MaxFileBytes, warnings, err)
+	if err != nil || c.Limits.MaxFileBytes != 50<<20 || len(warnings) != 0 {
+		t.Errorf("%d %v %v", c.Limits.MaxFileBytes, warnings, err)
 	}
 	if _, warnings, err = load(t, "", nil, name+"=52428800"); err != nil || len(warnings) != 1 || !strings.Contains(warnings[0], "limits.max_body_bytes") {
 		t.Errorf("larger than a request: %v %v", warnings, err)
@@ -150,8 +150,8 @@ func TestLargestArtifactOfExistingDeployments(t *testing.T) {
 	t.Parallel()
 	const name = "ABX_AGENTS_MAX_ARTIFACT_BYTES"
 	c, warnings, err := load(t, "", nil, name+"=52428800")
-	if err != nil || c.MaxArtifactBytes != 50<<20 || c.MaxFileBytes != 0 || len(warnings) != 0 {
-		t.Errorf("%d %v %v", c.MaxArtifactBytes, warnings, err)
+	if err != nil || c.Limits.MaxArtifactBytes != 50<<20 || c.Limits.MaxFileBytes != 10<<20 || len(warnings) != 0 {
+		t.Errorf("%d %v %v", c.Limits.MaxArtifactBytes, warnings, err)
 	}
 	if _, _, err := load(t, "", nil, name+"=0"); err == nil || !strings.Contains(err.Error(), name) {
 		t.Errorf("none: %v", err)

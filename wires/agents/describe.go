@@ -72,6 +72,11 @@ func Operations() map[string]openapi.Operation {
 		"agents.sessions.get_turn":        {Summary: "Read a turn.", Answer: turnWire{}},
 		"agents.sessions.list_turn_items": {Summary: "List a turn's items.", Query: call.PageQuery{}, Answer: pageOf("Item", items()...)},
 
+		"agents.queue.list": {
+			Summary: "List the turns that wait for a slot of the host, the next one first; an admin sees everybody's.",
+			Query:   call.PageQuery{}, Answer: pageOf("QueueEntry", waitingObject{}),
+		},
+
 		"agents.sessions.list_subagents":           {Summary: "List the subagents that worked in a session.", Query: call.PageQuery{}, Answer: pageOf("Subagent", subagentWire{})},
 		"agents.sessions.get_subagent":             {Summary: "Read a subagent.", Answer: subagentWire{}},
 		"agents.sessions.list_subagent_items":      {Summary: "List what a subagent was asked and did.", Query: call.PageQuery{}, Answer: pageOf("Item", items()...)},

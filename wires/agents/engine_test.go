@@ -31,6 +31,16 @@ type fakeEngine struct {
 	trimmed  int64
 	files    []*fakeArtifact
 	gone     map[event.ID]bool
+	line     []*spec.Waiting
+}
+
+func (e *fakeEngine) Queue(_ context.Context, owner string) (list []*spec.Waiting, err error) {
+	for _, w := range e.line {
+		if owner == "" || w.Principal == owner {
+			list = append(list, w)
+		}
+	}
+	return list, nil
 }
 
 var _ Engine = (*fakeEngine)(nil)

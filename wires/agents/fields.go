@@ -170,6 +170,9 @@ func (f *fields) metadata(name string) *map[string]string {
 	}
 	m := make(map[string]string, len(*raw))
 	for k, v := range *raw {
+		if k == metaPosition || k == metaWait {
+			continue // sent back as it was shown
+		}
 		var s string
 		switch {
 		case isNull(v), v[0] == '{', v[0] == '[':

@@ -69,6 +69,7 @@ func serve(t *testing.T, o Options) *service {
 		"GET /agents/sessions/{session_id}/subagents/{subagent_id}/turns/{turn_id}":       w.GetSubagentTurn,
 		"GET /agents/sessions/{session_id}/subagents/{subagent_id}/turns/{turn_id}/items": w.ListSubagentTurnItems,
 		"GET /agents/sessions/{session_id}/items":                                         w.ListItems,
+		"GET /agents/queue": w.ListQueue,
 
 		"GET /agents/sessions/{session_id}/artifacts":                        w.ListArtifacts,
 		"GET /agents/sessions/{session_id}/artifacts/{artifact_id}":          w.GetArtifact,
@@ -79,7 +80,7 @@ func serve(t *testing.T, o Options) *service {
 		verb, path, _ := strings.Cut(route, " ")
 		r.Handle(verb, "/v1"+path, func(ctx *fasthttp.RequestCtx) {
 			owner := string(ctx.Request.Header.Peek("X-Test-Owner"))
-			c := &call.Call{Ctx: ctx, Principal: or(owner, "alice"), RequestID: "req_1", Streams: hub}
+			c := &call.Call{Ctx: ctx, Principal: or(owner, "alice"), Admin: owner == "root", RequestID: "req_1", Streams: hub}
 			if err := c.Load(10 << 20); err != nil {
 				c.Fail(err)
 				return

@@ -17,6 +17,7 @@ func (w *Wire) GetSession(c *call.Call) {
 		c.Fail(err)
 		return
 	}
+	w.queued(c, s)
 	c.JSON(200, sessionObject(s))
 }
 
@@ -69,6 +70,7 @@ func (w *Wire) UpdateSession(c *call.Call) {
 		c.Fail(d.named(missing(err, event.SessionNotFound, "session", c.Param("session_id"))))
 		return
 	}
+	w.queued(c, s)
 	c.JSON(200, sessionObject(s))
 }
 
@@ -121,6 +123,7 @@ func (w *Wire) ListSessions(c *call.Call) {
 	if !nobody {
 		list, more, err = w.engine.Sessions(c.Context(), c.Principal, q, p)
 	}
+	w.queued(c, list...)
 	answerList(c, list, more, err, func(s *fold.Session) (string, any) {
 		return s.ID.With(event.PrefixSession), sessionObject(s)
 	})

@@ -28,6 +28,9 @@ type Engine interface {
 	TurnItems(ctx context.Context, owner string, session, turn event.ID, p spec.Page) ([]fold.ItemOf, bool, error)
 	Subagent(ctx context.Context, owner string, session, id event.ID) (*fold.Subagent, error)
 	Subagents(ctx context.Context, owner string, session event.ID, p spec.Page) ([]*fold.Subagent, bool, error)
+	// Queue lists the turns of owner, of everybody for "", that wait for a slot, the
+	// next one first. The list is shared.
+	Queue(ctx context.Context, owner string) ([]*spec.Waiting, error)
 	// Subscribe reads a session's events after the given number; 0 is all of them,
 	// -1 only those to come. CursorNotFound for a number that was never given.
 	Subscribe(ctx context.Context, owner string, session event.ID, after int64) (call.Stream, error)

@@ -96,7 +96,7 @@ func openHost(cfg *config.Config, log *slog.Logger, runtimes []actors.RuntimeCon
 	if cfg.Ephemeral {
 		s, err = openEphemeral(cfg.StateDir)
 	} else {
-		s, err = sqlite.Open(cfg.StateDir, sqlite.Options{Logger: log, MinFreeDisk: uint64(cfg.Limits.MinFreeDisk)})
+		s, err = sqlite.Open(cfg.StateDir, sqlite.Options{Logger: log, MinFreeDisk: uint64(cfg.Limits.MinFreeDisk), Reserve: int64(cfg.Limits.DiskReserve)})
 	}
 	if err != nil {
 		return nil, err

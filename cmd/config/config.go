@@ -110,6 +110,7 @@ type Limits struct {
 	JournalMaxBytes     Size          `yaml:"journal_max_bytes" min:"65536" help:"largest journal of one session"`
 	StoreMaxBytes       Size          `yaml:"store_max_bytes" help:"largest store; 0 is no bound"`
 	MinFreeDisk         Size          `yaml:"min_free_disk" help:"free disk below which no input is accepted"`
+	DiskReserve         Size          `yaml:"disk_reserve" help:"room on the disk kept for the ends of running turns when it is full; 0 is none"`
 	MinAvailableMemory  Size          `yaml:"min_available_memory" help:"available memory below which no further turn starts"`
 	DrainTimeout        time.Duration `yaml:"drain_timeout" help:"time that running turns get at a stop"`
 	MaxTurnTokens       int           `yaml:"max_turn_tokens" help:"tokens of one turn; 0 is no bound"`
@@ -369,6 +370,7 @@ func Default(home string, root bool) *Config {
 			MaxSubscribers:      32,
 			JournalMaxBytes:     32 << 20,
 			MinFreeDisk:         512 << 20,
+			DiskReserve:         64 << 20,
 			MinAvailableMemory:  512 << 20,
 			DrainTimeout:        30 * time.Second,
 		},

@@ -128,7 +128,7 @@ func TestFullFile(t *testing.T) {
 		t.Errorf("top: %+v", c)
 	}
 	want := Limits{7, 3, 4, 500, 60, 8, 9, 64, 10, 720 * time.Hour, time.Second, 2 * time.Minute, 3 * time.Second, 10 * time.Minute, 4 * time.Millisecond, 5 * time.Minute,
-		6 * time.Second, 7 * time.Second, 1 << 20, 65536, 2 << 30, 8 << 10, 5000, 11, 64 << 10, 77, 3 << 20, 30 << 20, 78, 4 << 20, 40 << 20, 79, 5 << 20, 128 << 10, 0, 0, 1 << 40, 0,
+		6 * time.Second, 7 * time.Second, 1 << 20, 65536, 2 << 30, 8 << 10, 5000, 11, 64 << 10, 77, 3 << 20, 30 << 20, 78, 4 << 20, 40 << 20, 79, 5 << 20, 128 << 10, 0, 0, 6 << 20, 1 << 40, 0,
 		100, 0.25, 200, 0.5, 300, 1.5, 400, 2.75, 500, 600 << 20, 700, 800 << 20, 900, 5 * time.Second, 20, 256 << 20, 3}
 	if l != want {
 		t.Errorf("limits\n got %+v\nwant %+v", l, want)

@@ -29,7 +29,7 @@ func (s *Store) Commit(c *store.Commit) {
 		return
 	}
 	k := &commit{Commit: c, buf: borrow()}
-	r := &request{durable: c.Durable, accepts: accepts(c), apply: k.apply, bytes: len(c.Body) + len(c.Spec) + len(c.Checkpoint)}
+	r := &request{durable: c.Durable, accepts: accepts(c), adds: adds(c), apply: k.apply, bytes: len(c.Body) + len(c.Spec) + len(c.Checkpoint)}
 	r.check = k.check
 	r.done = func(err error) {
 		giveBack(k.buf)

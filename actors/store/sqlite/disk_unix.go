@@ -4,6 +4,7 @@ package sqlite
 
 import (
 	"fmt"
+	"os"
 
 	"golang.org/x/sys/unix"
 )
@@ -15,4 +16,15 @@ func freeDisk(dir string) (uint64, error) {
 		return 0, fmt.Errorf("free space of %s: %w", dir, err)
 	}
 	return uint64(st.Bavail) * uint64(st.Bsize), nil
+}
+
+// fill writes a file full, which gives it room where there is no call for that.
+func fill(f *os.File, size int64) error {
+	block := make([]byte, 1<<20)
+	for at := int64(0); at < size; at += int64(len(block)) {
+		if _, err := f.WriteAt(block[:min(int64(len(block)), size-at)], at); err != nil {
+			return err
+		}
+	}
+	return f.Sync()
 }

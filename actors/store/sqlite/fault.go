@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -10,6 +11,9 @@ import (
 type Faults struct {
 	read, write, torn, sync atomic.Pointer[fault]
 	slowSync                atomic.Int64
+	// free is what is left of a small disk.
+	free  atomic.Int64
+	small atomic.Bool
 }
 
 type fault struct {
@@ -39,6 +43,32 @@ func (f *Faults) FailSyncs(err error, after, times int64) { f.sync.Store(newFaul
 // SlowSyncs makes each sync take at least d longer.
 func (f *Faults) SlowSyncs(d time.Duration) { f.slowSync.Store(int64(d)) }
 
+// SmallDisk makes the disk have room for so many bytes more, after which writes that
+// make a file longer fail with ENOSPC.
+func (f *Faults) SmallDisk(free int64) {
+	f.free.Store(free)
+	f.small.Store(true)
+}
+
+// take takes room on a small disk.
+func (f *Faults) take(bytes int64) error {
+	if f == nil || !f.small.Load() || bytes <= 0 {
+		return nil
+	}
+	if f.free.Add(-bytes) < 0 {
+		f.free.Add(bytes)
+		return syscall.ENOSPC
+	}
+	return nil
+}
+
+// give gives room back.
+func (f *Faults) give(bytes int64) {
+	if f != nil {
+		f.free.Add(bytes)
+	}
+}
+
 // Clear ends all faults.
 func (f *Faults) Clear() {
 	f.read.Store(nil)
@@ -46,6 +76,7 @@ func (f *Faults) Clear() {
 	f.torn.Store(nil)
 	f.sync.Store(nil)
 	f.slowSync.Store(0)
+	f.small.Store(false)
 }
 
 func newFault(err error, after, times int64) *fault {

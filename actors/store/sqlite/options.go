@@ -12,6 +12,9 @@ type Options struct {
 	// MinFreeDisk refuses new sessions and inputs with ErrFull while the file
 	// system has fewer bytes free. 0 switches it off.
 	MinFreeDisk uint64
+	// Reserve is room on the disk that is kept for the ends of running turns when it is
+	// full; 0 is none.
+	Reserve int64
 	// Now is the clock of housekeeping; nil is time.Now.
 	Now func() time.Time
 	// BootID names this run of the machine; empty asks the kernel.

@@ -19,6 +19,7 @@ type request struct {
 
 	durable bool
 	accepts bool // takes in new work: refused below the disk floor
+	adds    bool // makes nothing end and no room: refused while the disk is full
 	low     bool // was refused so
 	bytes   int
 	err     error

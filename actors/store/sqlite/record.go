@@ -46,6 +46,7 @@ func (s *Store) PutRecord(_ context.Context, r *store.Record) error {
 	return s.change(&request{
 		durable: true,
 		accepts: true,
+		adds:    true,
 		bytes:   len(r.Body),
 		check: func(w *writer) error {
 			_, err := w.db.on("SELECT owner FROM record WHERE kind=?1 AND id=?2").text(r.Kind).blob(r.ID[:]).one(func(s stmt) error {

@@ -63,6 +63,9 @@ func Open(dir string, opts Options) (*Store, error) {
 		}
 		return nil, errors.Join(err, s.release())
 	}
+	if err := s.writer.spare.hold(); err != nil {
+		s.opts.Logger.Warn("no room is kept for a full disk", "dir", dir, "error", err)
+	}
 	go s.writer.run()
 	go s.copier.run()
 	return s, nil

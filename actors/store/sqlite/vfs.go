@@ -82,8 +82,23 @@ func (f *diskFile) WriteAt(p []byte, off int64) (int, error) {
 		n, _ := f.File.WriteAt(p[:len(p)/2], off) // the fault is the news
 		return n, full(err)
 	}
+	if err := f.grow(off + int64(len(p))); err != nil {
+		return 0, full(err)
+	}
 	n, err := f.File.WriteAt(p, off)
 	return n, full(err)
+}
+
+// grow takes the room that a longer file needs, on a small disk.
+func (f *diskFile) grow(to int64) error {
+	if f.disk.faults == nil || !f.disk.faults.small.Load() {
+		return nil
+	}
+	size, err := f.File.Size()
+	if err != nil {
+		return err
+	}
+	return f.disk.faults.take(to - size)
 }
 
 func (f *diskFile) Truncate(size int64) error { return full(f.File.Truncate(size)) }

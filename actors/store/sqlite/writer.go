@@ -35,6 +35,7 @@ type writer struct {
 	opening opening  // what the file says
 	owed    *opening // what it should say and could not, for want of space
 
+	spare        *spare
 	lowDisk      bool
 	floorChecked time.Time
 	chores       chores
@@ -46,7 +47,10 @@ type writer struct {
 type meta struct{ number, sessions int64 }
 
 func newWriter(s *Store, d *db) *writer {
-	return &writer{store: s, db: d, sessions: map[event.ID]*entry{}}
+	return &writer{
+		store: s, db: d, sessions: map[event.ID]*entry{},
+		spare: newSpare(s.dir, s.opts.Reserve, s.opts.Faults),
+	}
 }
 
 // load reads what the writer keeps in memory.
@@ -111,7 +115,11 @@ func (w *writer) run() {
 // group answers every request of it.
 func (w *writer) group(group []*request) {
 	w.floor(group)
+	w.ration(group)
 	err := w.attempt(group)
+	if errors.Is(err, store.ErrFull) && w.rescue(group) {
+		err = w.attempt(group)
+	}
 	if err != nil && len(group) > 1 && !errors.Is(err, store.ErrFull) && !errors.Is(err, store.ErrFailed) {
 		// One of them is the culprit: each alone, so that only it is refused.
 		for i := range group {

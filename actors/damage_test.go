@@ -154,6 +154,42 @@ func TestDamageIsMetByItsSessionAlone(t *testing.T) {
 	}
 }
 
+// What damage keeps from being served it keeps over restarts, under the same name:
+// nothing takes it for empty, missing or whole the next time.
+func TestQuarantineStaysOverRestarts(t *testing.T) {
+	t.Parallel()
+	for name, harm := range damages {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := makeDamaged(t)
+			harm(t, d)
+			var before string
+			for start := range 3 {
+				h := dropped(t, d.dir, quick(), stored(t, d.dir))
+				var codes []string
+				note := func(err error) { codes = append(codes, string(event.CodeOf(err))) }
+				note(second(h.Session(ctx(t), "alice", d.ses)))
+				_, _, err := h.Turns(ctx(t), "alice", d.ses, spec.Page{Limit: 10})
+				note(err)
+				_, _, err = h.Items(ctx(t), "alice", d.ses, spec.Page{})
+				note(err)
+				for _, id := range d.turns {
+					note(second(h.Turn(ctx(t), "alice", id)))
+					_, _, err = h.TurnItems(ctx(t), "alice", d.ses, id, spec.Page{})
+					note(err)
+				}
+				note(second(h.UpdateSession(ctx(t), "alice", d.ses, &spec.Update{})))
+				stop(t, h)
+				now := strings.Join(codes, " ")
+				if !strings.Contains(now, string(event.SessionQuarantined)) || start > 0 && now != before {
+					t.Errorf("start %d: %s\nbefore: %s", start+1, now, before)
+				}
+				before = now
+			}
+		})
+	}
+}
+
 // Repair keeps what can stand alone, says what is lost, and the session goes on; no
 // number that a reader may have seen is used again.
 func TestRepairedSessionsGoOn(t *testing.T) {

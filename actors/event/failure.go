@@ -28,6 +28,8 @@ const (
 	OutputLimit         Code = "output_limit"
 	MemoryLimit         Code = "memory_limit"
 	CPULimit            Code = "cpu_limit"
+	ProcessLimit        Code = "process_limit"
+	FileLimit           Code = "file_limit"
 	SteerRefused        Code = "steer_refused"
 	CLICrashed          Code = "cli_crashed"
 	NoVerdict           Code = "no_verdict"

@@ -35,7 +35,7 @@ func (t *Turn) weigh(in Used) {
 	case l.Memory > 0 && in.Memory > l.Memory:
 		f = memoryLimit(t.name(), l.Memory)
 	case l.Processes > 0 && in.Processes > l.Processes:
-		f = event.Fail(event.CLICrashed, fmt.Sprintf(
+		f = event.Fail(event.ProcessLimit, fmt.Sprintf(
 			"%s and what it started were more than %d processes and threads at once and were ended; raise max_processes if it needs more", t.name(), l.Processes))
 	case l.CPU > 0 && in.CPU > l.CPU:
 		f, now = cpuLimit(t.name(), l.CPU), false
@@ -81,14 +81,16 @@ func (t *Turn) hit(e agent.Exit, h Hits) *event.Failure {
 	case l.CPU > 0 && (e.Signal == "SIGXCPU" || e.Code == cpuSignalCode || e.Signal == "SIGKILL" && h.CPU >= l.CPU):
 		return cpuLimit(t.name(), l.CPU)
 	case l.FileSize > 0 && (e.Signal == "SIGXFSZ" || e.Code == fileSignalCode || said(e, "file too large", "efbig")):
-		return event.Fail(event.CLICrashed, fmt.Sprintf(
+		return event.Fail(event.FileLimit, fmt.Sprintf(
 			"%s wanted to write a file of more than %d bytes and ended (%s); raise max_written_file_bytes if it needs more", t.name(), l.FileSize, exitText(e)))
 	case l.Processes > 0 && h.Processes:
-		return event.Fail(event.CLICrashed, fmt.Sprintf(
+		return event.Fail(event.ProcessLimit, fmt.Sprintf(
 			"%s was refused a process or thread beyond its limit of %d and ended (%s); raise max_processes if it needs more", t.name(), l.Processes, exitText(e)))
 	case l.OpenFiles > 0 && said(e, "too many open files", "emfile"):
+		// The kernel tells nobody else that it refused a descriptor: all there is to go by
+		// is what the program prints, so the code stays that of a crash.
 		return event.Fail(event.CLICrashed, fmt.Sprintf(
-			"%s had its limit of %d open files in use and ended (%s); raise max_open_files if it needs more", t.name(), l.OpenFiles, exitText(e)))
+			"%s ended (%s), and by what it printed it had its limit of %d open files in use; raise max_open_files if it needs more", t.name(), exitText(e), l.OpenFiles))
 	}
 	return nil
 }

@@ -83,6 +83,8 @@ var table = map[event.Code]Row{
 	event.OutputLimit:         {500, typeServer, "sandbox_error", respServer, No, 0},
 	event.MemoryLimit:         {500, typeServer, "sandbox_error", respServer, No, 0},
 	event.CPULimit:            {500, typeServer, "sandbox_error", respServer, No, 0},
+	event.ProcessLimit:        {500, typeServer, "sandbox_error", respServer, No, 0},
+	event.FileLimit:           {500, typeServer, "sandbox_error", respServer, No, 0},
 	event.SteerRefused:        {409, typeRequest, "active_turn_not_steerable", respServer, No, 0},
 	event.CLICrashed:          {500, typeServer, "internal_error", respServer, No, 0},
 	event.NoVerdict:           {500, typeServer, "internal_error", respServer, No, 0},

@@ -30,7 +30,8 @@
 // the live state, from the start and from the newest checkpoint; never more
 // turns or CLIs than slots, but for those that wait for their caller, which are
 // bounded too; never more than a principal or an agent may have, no slot free that
-// somebody who waits may have, nobody passed over for ever; and when everything is quiet nothing is left.
+// somebody who waits may have, nobody passed over for ever; no session in progress
+// without a turn that lives or waits in the line; and when everything is quiet nothing is left.
 //
 // A failing run prints its seed, and -seed N plays it again, step by step the same.
 // -runs and -steps play longer: go test ./actors/simulation -runs 1000.

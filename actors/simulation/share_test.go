@@ -113,3 +113,38 @@ func (j *judge) shared() {
 		}
 	}
 }
+
+// live holds that a session in progress has a turn that lives, or one in the line: or
+// it would be in progress for ever.
+func (j *judge) live() {
+	for _, id := range j.w.known {
+		s := j.w.sessions[id]
+		if s == nil || s.broken || s.deleting || s.flight != nil || len(s.next) > 0 || s.staged > 0 || s.fifo.Held() || s.run != nil && !s.run.parked {
+			continue // something is on its way, or its turn lives
+		}
+		open := s.state.OpenTurns()
+		if len(open) == 0 {
+			continue
+		}
+		turn := s.fifo.Asked()
+		switch {
+		case turn.IsZero() && s.run != nil: // it waits for its caller
+		case turn != open[0].ID:
+			j.fail("session %s is in progress, and nothing brings turn %s on: %s is asked for", id, open[0].ID, turn)
+		case !j.w.admit.Has(turn) && !j.w.asking(turn):
+			j.fail("session %s waits for a slot for turn %s, and nobody knows of that", id, turn)
+		}
+	}
+}
+
+// asking reports whether a turn's entry is on its way to admission.
+func (w *world) asking(turn event.ID) bool {
+	for _, l := range w.ready {
+		for _, m := range l.q {
+			if e, ok := m.(queue.Entry); ok && e.Turn == turn && l.key[1] == supervisor {
+				return true
+			}
+		}
+	}
+	return false
+}

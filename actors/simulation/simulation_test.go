@@ -77,6 +77,7 @@ func TestJudgeNoticesBrokenRules(t *testing.T) {
 		"an answer is delivered twice":           {deliverTwice: true},
 		"nobody is held to a bound":              {unbounded: true},
 		"the newest of a principal is first":     {newestFirst: true},
+		"an asking turn is not heard":            {loseAsk: true},
 		"a principal starves":                    {starve: true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -32,6 +32,7 @@ type faults struct {
 	deliverTwice bool // the CLI is told an answer again
 	unbounded    bool // nobody is held to a bound of their own
 	newestFirst  bool // admission takes the newest of a principal first
+	loseAsk      bool // a turn that asks for a slot is sometimes not heard
 	starve       bool // one principal has to wait until nobody else does
 }
 
@@ -244,6 +245,9 @@ func (w *world) step() {
 	}
 	w.work()
 	w.drained()
+	if w.steps%64 == 0 {
+		w.judge.live()
+	}
 }
 
 // work serves one of those who have something to do.
@@ -368,6 +372,9 @@ func (w *world) supervise(m any) {
 	w.admit.At(w.now)
 	switch m := m.(type) {
 	case queue.Entry:
+		if w.faults.loseAsk && w.chance(50) {
+			return
+		}
 		w.line(m)
 	case queue.Withdraw:
 		delete(w.judge.passed, m.Turn)

@@ -59,3 +59,6 @@ func Inspect(ctx context.Context, h *Host) (int, error) {
 	h.root.Send(h.supervisor, m)
 	return await(ctx, h, m.reply)
 }
+
+// AvailableMemory is what the host sees of the machine's memory.
+func AvailableMemory() (uint64, bool) { return availableMemory() }

@@ -1,6 +1,8 @@
 package actors_test
 
 import (
+	"fmt"
+	"os"
 	"runtime"
 	"sync/atomic"
 	"testing"
@@ -82,4 +84,40 @@ func TestMemoryOfTurnsIsLearned(t *testing.T) {
 	eventually(t, "it is learned", func() bool { return h.Stats().TurnMemory > 48<<20 && h.Stats().TurnMemory < 256<<20 })
 	_, err := h.CancelTurn(ctx(t), "alice", turn)
 	must(t, err)
+}
+
+// The same with the real look at the real memory, in a modest size: what each CLI takes
+// is learned, and not all run at once.
+func TestRealMemoryIsKept(t *testing.T) {
+	if os.Getenv("AGENTHOST_CERTIFY") == "" {
+		t.Skip("others use and free memory meanwhile: it runs with make certify")
+	}
+	if runtime.GOOS != "linux" {
+		t.Skip("memory is looked at on Linux")
+	}
+	const sessions, each, room = 24, 64, 512 // MiB
+	free, ok := actors.AvailableMemory()
+	if !ok || free < (room+256)<<20 {
+		t.Skip("too little memory is free")
+	}
+	l := quick()
+	l.MaxConcurrentTurns, l.MinAvailableMemory = sessions, free-room<<20
+	h := started(t, l, memory.New())
+	var most int64
+	var list []*actors.Posted
+	for range sessions {
+		// It keeps its memory for a while, and says so with the size of its block.
+		list = append(list, create(t, h, fmt.Sprintf("timeout 2 dd if=/dev/zero of=/dev/null bs=%dM 2>/dev/null; echo '#final'", each)))
+	}
+	eventually(t, "all have run", func() bool {
+		most = max(most, h.Stats().Trees)
+		return h.Stats().Completed == sessions
+	})
+	for _, p := range list {
+		follow(t, h, p.Session.ID, 0, ended(p.Turns[0].ID))
+	}
+	if most < 2 || most > sessions/2 {
+		t.Errorf("%d ran at once, and there was room for %d", most, room/each)
+	}
+	t.Logf("%d at once; a turn takes %d MiB", most, h.Stats().TurnMemory>>20)
 }

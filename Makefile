@@ -8,7 +8,7 @@ RELEASE := CGO_ENABLED=0 GOFLAGS=-trimpath
 TOOLS   := $(CURDIR)/build/tools
 STAGE   := .ci/stage
 
-.PHONY: help build run test examples unit lint certify record bench-ready clean
+.PHONY: help build run test examples unit lint certify record fuzz bench-ready clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -52,6 +52,11 @@ certify: bin/demo ## the long matrix: every case on every CLI, three times
 record: ## record the installed CLIs against the scripted provider and compare with what is known of them
 	@$(STAGE) tools fakes/tools/install.sh all
 	@$(RELEASE) go run ./cmd/record
+
+FUZZTIME ?= 30s
+fuzz: ## feed every decoder with odd input, FUZZTIME each; what falls is kept in testdata/fuzz
+	@grep -rEo --include='*_test.go' '^func Fuzz[A-Za-z]+\(f ' actors adapters cmd fakes server wires | sed 's|/[^/]*:func | |; s|(f $$||' | sort -u | \
+		while read -r dir name; do go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "./$$dir" || exit 1; done
 
 bench-ready: bin/demo ## build what measurements need: the server, the stand-in and the provider
 	@$(RELEASE) go build -ldflags '-s -w' -o bin/ ./fakes/cmd/...

@@ -146,3 +146,25 @@ func TestShortIDsAreRead(t *testing.T) {
 		}
 	}
 }
+
+// FuzzParse: what is read as an id is written as it was read, and no other text is.
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{sampleTurn.With(PrefixTurn), sampleTurn.Hex(), sampleTurn.With(PrefixTurn)[:len(PrefixTurn)+24], "turn_", "turn_..%2f", "resp_\x00", ""} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		id, ok := Parse(s, PrefixTurn, PrefixResponse)
+		digits := strings.TrimPrefix(strings.TrimPrefix(s, PrefixTurn), PrefixResponse)
+		switch {
+		case !ok && !id.IsZero():
+			t.Errorf("%q is no id and gave %s", s, id)
+		case ok && len(digits) == 24 && (id.Hex()[:24] != digits || TurnOf(id) != id):
+			t.Errorf("the short %q was read as %s", s, id)
+		case ok && len(digits) != 24 && s != id.With(PrefixTurn) && s != id.With(PrefixResponse):
+			t.Errorf("%q was read as %s", s, id)
+		}
+		if again, ok := Parse(id.With(PrefixTurn), PrefixTurn); !ok || again != id {
+			t.Errorf("%s is not read back", id)
+		}
+	})
+}

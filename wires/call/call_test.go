@@ -32,7 +32,7 @@ func newCall(method, uri, body string, headers ...string) *call.Call {
 
 const limit = 64 << 10
 
-func pack(t *testing.T, encoding, body string) string {
+func pack(t testing.TB, encoding, body string) string {
 	t.Helper()
 	var b bytes.Buffer
 	switch encoding {
@@ -352,6 +352,30 @@ func FuzzDecode(f *testing.F) {
 		var v thing
 		if err := c.Decode(&v); err != nil && event.CodeOf(err) != event.InvalidRequest {
 			t.Errorf("%q: %v", body, err)
+		}
+	})
+}
+
+// FuzzLoad: any bytes under any encoding give a body within the limit, or a refusal
+// that is the caller's fault.
+func FuzzLoad(f *testing.F) {
+	for _, encoding := range []string{"", "identity", "gzip", "zstd", "GZIP", "br", "gzip, gzip"} {
+		f.Add(encoding, []byte(`{"model":"x"}`))
+	}
+	for _, encoding := range []string{"gzip", "zstd"} {
+		f.Add(encoding, []byte(pack(f, encoding, `{"model":"x"}`)))
+		f.Add(encoding, []byte(pack(f, encoding, strings.Repeat(" ", 4<<20))))
+	}
+	f.Fuzz(func(t *testing.T, encoding string, body []byte) {
+		c := newCall("POST", "/", string(body), "Content-Encoding", encoding)
+		err := c.Load(limit)
+		if len(c.Body) > limit {
+			t.Errorf("%d bytes", len(c.Body))
+		}
+		switch event.CodeOf(err) {
+		case "", event.InvalidRequest, apierr.BodyTooLarge, apierr.UnsupportedEncoding:
+		default:
+			t.Error(err)
 		}
 	})
 }

@@ -40,7 +40,14 @@ func (s *Server) serve(next interface{ Handler(*fasthttp.RequestCtx) }) fasthttp
 	return func(ctx *fasthttp.RequestCtx) {
 		start := time.Now()
 		r := requestOf(ctx)
-		next.Handler(ctx)
+		_ = s.arrivals.end(&ctx.Request.Header) // it is here
+		if ambiguous(&ctx.Request.Header) {
+			s.refuse(ctx, errFraming)
+			ctx.SetConnectionClose()
+			answersEarly(ctx)
+		} else {
+			next.Handler(ctx)
+		}
 		s.done(ctx, r, time.Since(start))
 	}
 }
@@ -155,6 +162,7 @@ func (s *Server) expect(ctx *fasthttp.RequestCtx) int {
 			return fasthttp.StatusContinue
 		}
 	}
+	_ = s.arrivals.end(&ctx.Request.Header) // it is not asked for
 	s.refuse(ctx, err)
 	s.metrics.answered(r.operation, ctx.Response.StatusCode(), 0)
 	answersEarly(ctx)
@@ -171,7 +179,10 @@ func answersEarly(ctx *fasthttp.RequestCtx) {
 func (s *Server) malformed(ctx *fasthttp.RequestCtx, err error) {
 	var small *fasthttp.ErrSmallBuffer
 	var network net.Error
+	refused := s.arrivals.end(&ctx.Request.Header)
 	switch {
+	case errors.Is(err, fasthttp.ErrBodyTooLarge) && refused != nil:
+		err = refused
 	case errors.Is(err, fasthttp.ErrBodyTooLarge):
 		err = s.tooLarge()
 	case errors.As(err, &small):

@@ -68,6 +68,8 @@ type Server struct {
 	metrics *metrics
 	groups  map[group]bool
 	openAPI openAPI
+	// arrivals are the bodies that are being read.
+	arrivals *arrivals
 
 	rates    rates
 	crowd    crowd
@@ -111,14 +113,13 @@ func build(cfg Config, wires func(Host, *Config) *handlers) (*Server, error) {
 	s.hub = sse.NewHub(sse.Options{Heartbeat: cfg.Heartbeat, WriteTimeout: cfg.WriteTimeout, Log: cfg.Logger})
 	s.crowd.most = int64(cfg.MaxConnections)
 	s.metrics = newMetrics(s)
+	s.arrivals = newArrivals(cfg.MaxBody)
 	s.table = s.routes(wires(cfg.Host, &s.cfg))
 	s.http = &fasthttp.Server{
-		Handler:       s.serve(s.router()),
-		ErrorHandler:  s.malformed,
-		ExpectHandler: s.expect,
-		HeaderReceived: func(*fasthttp.RequestHeader) fasthttp.RequestConfig {
-			return fasthttp.RequestConfig{ReadTimeout: cfg.BodyTimeout}
-		},
+		Handler:                      s.serve(s.router()),
+		ErrorHandler:                 s.malformed,
+		ExpectHandler:                s.expect,
+		HeaderReceived:               s.announced,
 		ReadTimeout:                  cfg.HeaderTimeout,
 		WriteTimeout:                 answerTimeout, // a hijacked stream sets its own
 		IdleTimeout:                  idleTimeout,

@@ -47,7 +47,9 @@ func TestBodiesOnTheirWayAreBounded(t *testing.T) {
 		_, _ = fmt.Fprintf(c, "%s%d\r\n\r\n[", head, 1<<20)
 		slow = append(slow, c)
 	}
-	ask := func(n int) *answer { return parse(t, r.raw(t, fmt.Sprintf("%s%d\r\n\r\n%s", head, n, strings.Repeat("x", n)))) }
+	ask := func(n int) *answer {
+		return parse(t, r.raw(t, fmt.Sprintf("%s%d\r\n\r\n%s", head, n, strings.Repeat("x", n))))
+	}
 	eventually(t, "both have their room", func() bool { a := r.arrivals; a.mu.Lock(); defer a.mu.Unlock(); return a.total == 2<<20 })
 	if a := ask(100); a.status != 429 || a.code() != "host_busy" || a.header.Get("Retry-After") == "" {
 		t.Errorf("a third: %d %s", a.status, a.body)

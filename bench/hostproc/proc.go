@@ -91,6 +91,21 @@ func processes() []Proc {
 	return out
 }
 
+// Ignored is the set of signals that a process ignores, a bit for each from SIGHUP on.
+func Ignored(pid int) uint64 {
+	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.SplitSeq(string(text), "\n") {
+		if v, ok := strings.CutPrefix(line, "SigIgn:"); ok {
+			set, _ := strconv.ParseUint(strings.TrimSpace(v), 16, 64) // the kernel writes hex
+			return set
+		}
+	}
+	return 0
+}
+
 // Marked lists the living processes that carry the marker of this state directory,
 // of whatever server start.
 func (h *Host) Marked() []Proc {

@@ -21,11 +21,12 @@ import (
 
 func main() {
 	sessions := flag.Int("sessions", 10_000, "idle sessions to make")
+	stored := flag.Int("stored", 100_000, "sessions that are stored when the server is replaced; 0 leaves it out")
 	turns := flag.Int("turns", 200, "turns, spawns and syncs to time")
 	passivate := flag.Duration("passivate", 20*time.Second, "limits.passivate_after of the second memory figure")
 	flag.Parse()
 	b := &bench{}
-	err := b.run(*sessions, *turns, *passivate)
+	err := b.run(*sessions, *stored, *turns, *passivate)
 	for i := len(b.cleanup) - 1; i >= 0; i-- {
 		b.cleanup[i]()
 	}
@@ -35,7 +36,7 @@ func main() {
 	}
 }
 
-func (b *bench) run(sessions, turns int, passivate time.Duration) (err error) {
+func (b *bench) run(sessions, stored, turns int, passivate time.Duration) (err error) {
 	defer func() {
 		if stop, ok := recover().(failure); ok { // of Fatalf: hostproc speaks to a test
 			err = errors.Join(err, stop)
@@ -55,8 +56,18 @@ func (b *bench) run(sessions, turns int, passivate time.Duration) (err error) {
 		Adapters:    map[string]any{"codex": map[string]any{"binary": cli, "home": "private"}},
 		OutsideTemp: true, // the temp directory may be in memory, where a sync costs nothing
 	}
-	if err := b.memory(options, sessions, passivate); err != nil {
-		return err
+	if sessions > 0 {
+		if err := b.memory(options, sessions, passivate); err != nil {
+			return err
+		}
+	}
+	if stored > 0 {
+		if err := b.upgrade(options, stored); err != nil {
+			return err
+		}
+	}
+	if turns == 0 {
+		return nil
 	}
 	return b.latency(options, cli, turns)
 }

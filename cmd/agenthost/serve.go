@@ -129,13 +129,18 @@ func secondSignal(signals <-chan os.Signal, log *slog.Logger) {
 	}
 }
 
+// reapEvery is how long a dead process that nobody's turn sweeps up stays: in a
+// container each one that somebody runs beside the server. A look reads one short file
+// unless there is one.
+const reapEvery = 2 * time.Second
+
 // reapOrphans keeps dead adopted processes from piling up while nothing runs.
 // The result ends it.
 func reapOrphans() (end func()) {
 	quit, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
-		t := time.NewTicker(30 * time.Second)
+		t := time.NewTicker(reapEvery)
 		defer t.Stop()
 		for {
 			select {

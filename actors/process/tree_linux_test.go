@@ -246,7 +246,7 @@ func TestSignalsBehindTheEndReachTheGroup(t *testing.T) {
 // sweep might take the stranger for an orphan before it is spared.
 //
 //cases:119
-func TestReusedPidsAreNotSignalled(t *testing.T) {
+func TestCase119ReusedPidsAreNotSignalled(t *testing.T) {
 	stranger := exec.Command("/bin/sh", "-c", "sleep 100 & echo $!; wait")
 	stranger.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	out, err := stranger.StdoutPipe()

@@ -136,7 +136,7 @@ var stubborn = []struct{ name, mode string }{
 }
 
 //cases:6
-func TestCancelEndsTheWholeTree(t *testing.T) {
+func TestCase06CancelEndsTheWholeTree(t *testing.T) {
 	t.Parallel()
 	for _, adapter := range []string{"codex", "claude-code"} {
 		for _, c := range stubborn {

@@ -19,8 +19,8 @@ import (
 // after it. Others hold more of the same:
 //
 //	freeze under load           TestManySessionsShareFewSlotsInOrder, TestCase13NothingLeaks
-//	cancel behind a stdout      TestCancelEndsTheWholeTree, TestCase04GrandchildHoldsStdout
-//	lost acknowledged input     TestKilledServerLosesAndRepeatsNothing, TestStopLetsRunningTurnsFinishAndKeepsTheQueue
+//	cancel behind a stdout      TestCase06CancelEndsTheWholeTree, TestCase04GrandchildHoldsStdout
+//	lost acknowledged input     TestCase118KilledServerLosesAndRepeatsNothing, TestStopLetsRunningTurnsFinishAndKeepsTheQueue
 //	CLIs that outlive           TestKilledServerLeavesNoProcess, TestStoppedServerLosesItsTrees, TestCase66StopEndsEveryStreamWithinOneGrace
 //	lost long lines             TestCase20LongLineInMemory, TestCase72DataLinesAreBounded
 //	dropped replay events       TestCase68ReadersJoinAtRandom, TestManyReadersOfALongTurnSeeTheSameBytes

@@ -72,7 +72,7 @@ func (c *caller) idle(session string, timeout time.Duration) {
 }
 
 //cases:118
-func TestKilledServerLosesAndRepeatsNothing(t *testing.T) {
+func TestCase118KilledServerLosesAndRepeatsNothing(t *testing.T) {
 	t.Parallel()
 	for name, pace := range map[string]struct {
 		events string

@@ -34,7 +34,14 @@ const (
 )
 
 // wholeKinds are the kinds of which every case must be held by a test.
-var wholeKinds = []string{"http", "sse", "parser"}
+var wholeKinds = []string{"http", "sse", "parser", "process", "restart", "limits"}
+
+// byNumber says that a test is named after cases: TestCase04..., or TestCase and what a
+// table of several has in common, whose entries are named by their numbers.
+func byNumber(test string) bool {
+	_, name, _ := strings.Cut(test, " ")
+	return strings.HasPrefix(name, "TestCase")
+}
 
 // trouble is one case.
 type trouble struct {
@@ -229,6 +236,8 @@ func TestCasesPage(t *testing.T) {
 		delete(held, c.number)
 		byKind[c.kind] = append(byKind[c.kind], c)
 		switch {
+		case slices.Contains(wholeKinds, c.kind) && len(c.tests) > 0 && !slices.ContainsFunc(c.tests, byNumber):
+			t.Errorf("no test of case %d (%s) is named after it: %v", c.number, c.kind, c.tests)
 		case len(c.tests) > 0:
 		case slices.Contains(wholeKinds, c.kind):
 			t.Errorf("no test says that it holds case %d (%s)", c.number, c.kind)

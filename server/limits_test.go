@@ -236,7 +236,7 @@ func TestStreamsOutliveReadTimeoutsAndEndInOrder(t *testing.T) {
 		<-release
 		c.JSON(200, "late")
 	}
-	r := start(t, Config{HeaderTimeout: 100 * time.Millisecond, BodyTimeout: 100 * time.Millisecond, Heartbeat: 400 * time.Millisecond}, h)
+	r := start(t, Config{HeaderTimeout: time.Second, BodyTimeout: time.Second, Heartbeat: 2 * time.Second}, h)
 	c, b := r.openStream(t)
 	defer func() { _ = c.Close() }()
 	if line, err := b.ReadString('\n'); err != nil || line != ": ping\n" { // past both timeouts

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"strconv"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -122,9 +123,20 @@ func marker(pid int) string {
 
 // variable reads one variable of a process's environment.
 func variable(pid int, name string) (value string, ok bool) {
-	env := readAll("/proc/" + strconv.Itoa(pid) + "/environ")
+	file := "/proc/" + strconv.Itoa(pid) + "/environ"
+	env := readAll(file)
 	if len(env) == 0 {
-		env = environOfThreads(pid)
+		if of := environOfThreads(pid); of != nil {
+			env = of
+		}
+	}
+	// Nil is one that may not be asked.
+	for tries, settled := 0, 0; env != nil && len(env) == 0 && settled < 3 && tries < execTries; tries++ {
+		if settled++; execs(pid) { // else it has begun the next, or leaves the one before
+			settled = 0
+			time.Sleep(time.Millisecond)
+		}
+		env = readAll(file)
 	}
 	key := []byte(name + "=")
 	for len(env) > 0 {
@@ -135,6 +147,31 @@ func variable(pid int, name string) (value string, ok bool) {
 		}
 	}
 	return "", false
+}
+
+// execTries bounds the wait, in milliseconds, for a process that is between two
+// programs: on a busy machine it waits for its turn there, or for the disk.
+const execTries = 250
+
+// isKernelThread is the flag of those that never have an environment.
+const isKernelThread = 0x200000
+
+// execs says that a process has left one program and not begun the next: it shows an
+// empty environment then, as if it were nobody's. The kernel tells such a one from one
+// whose environment is empty by the place of the environment, which is not set yet.
+func execs(pid int) bool {
+	data := readAll("/proc/" + strconv.Itoa(pid) + "/stat")
+	e, ok := parseStat(data)
+	if !ok || e.dead() {
+		return false
+	}
+	const flags, envEnd, first = 9, 51, 3 // numbers of fields; the state is the first behind the name
+	f := bytes.Fields(data[bytes.LastIndexByte(data, ')')+1:])
+	if len(f) <= envEnd-first {
+		return false
+	}
+	word, _ := number(f[flags-first])
+	return word&isKernelThread == 0 && string(f[envEnd-first]) == "0"
 }
 
 // environOfThreads asks the threads of a process whose first one has ended.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -293,6 +294,49 @@ func TestCase119ReusedPidsAreNotSignalled(t *testing.T) {
 	}
 	if !running(pid) || !running(child) {
 		t.Error("a stranger was killed")
+	}
+}
+
+// Between two programs a process shows no environment; it is asked again, or a sweep
+// that looked just then would leave it.
+func TestMarkersAreSeenWhileProgramsChange(t *testing.T) {
+	t.Parallel()
+	script := filepath.Join(t.TempDir(), "again")
+	text := "#!/bin/sh\n[ $1 = 0 ] && exit 0\nexec \"$0\" $(($1-1))\n"
+	if err := os.WriteFile(script, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	const mark = "state/boot/changes"
+	cmd := exec.Command(script, "600")
+	cmd.Env = []string{MarkerVar + "=" + mark, "PATH=" + os.Getenv("PATH")}
+	forget, err := Spared(func() (int, error) { // of the sweeps of other tests
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		if err := cmd.Start(); err != nil {
+			return 0, err
+		}
+		return cmd.Process.Pid, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer forget()
+	looks := 0
+	for {
+		got := marker(cmd.Process.Pid)
+		if e, ok := stat(cmd.Process.Pid); !ok || e.dead() {
+			break
+		}
+		looks++
+		if got != mark {
+			t.Errorf("look %d: the marker is %q", looks, got)
+			break
+		}
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	if looks < 10 {
+		t.Errorf("only %d looks", looks)
 	}
 }
 

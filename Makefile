@@ -56,7 +56,7 @@ record: ## record the installed CLIs against the scripted provider and compare w
 FUZZTIME ?= 30s
 fuzz: ## feed every decoder with odd input, FUZZTIME each; what falls is kept in testdata/fuzz
 	@grep -rEo --include='*_test.go' '^func Fuzz[A-Za-z]+\(f ' actors adapters cmd fakes server wires | sed 's|/[^/]*:func | |; s|(f $$||' | sort -u | \
-		while read -r dir name; do go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 200x "./$$dir" || exit 1; done
+		while read -r dir name; do go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x "./$$dir" || exit 1; done
 
 bench-ready: bin/demo ## build what measurements need: the server, the stand-in and the provider
 	@$(RELEASE) go build -ldflags '-s -w' -o bin/ ./fakes/cmd/...

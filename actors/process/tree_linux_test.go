@@ -307,7 +307,7 @@ func TestMarkersAreSeenWhileProgramsChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	const mark = "state/boot/changes"
-	cmd := exec.Command(script, "600")
+	cmd := exec.Command(script, "300")
 	cmd.Env = []string{MarkerVar + "=" + mark, "PATH=" + os.Getenv("PATH")}
 	forget, err := Spared(func() (int, error) { // of the sweeps of other tests
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

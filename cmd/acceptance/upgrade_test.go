@@ -2,12 +2,17 @@ package acceptance
 
 import (
 	"bytes"
+	"encoding/binary"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/agenthost/agenthost/actors/store/sqlite"
 	"github.com/agenthost/agenthost/bench/hostproc"
 )
 
@@ -149,5 +154,38 @@ func TestUpgradesCarryStreamsAndQueuesOver(t *testing.T) {
 		}
 	}
 	r.Clean(15 * time.Second)
+	r.Stop()
+}
+
+// A state directory that a newer program wrote is refused by name and left as it is.
+func TestNewerStoresAreRefused(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	session := r.http.session("codex")
+	r.http.say(session, "[[say: kept]]")
+	r.http.idle(session, 20*time.Second)
+	before := r.http.replay(session).content()
+	r.Stop()
+	path := filepath.Join(r.StateDir, "store.db")
+	version := func(v uint32) { // where SQLite keeps the number
+		f, err := os.OpenFile(path, os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = f.WriteAt(binary.BigEndian.AppendUint32(nil, v), 60)
+		if err := errors.Join(err, f.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	version(sqlite.Format + 1)
+	code, said := hostproc.Refused(t, hostproc.Options{StateDir: r.StateDir})
+	if code == 0 || !strings.Contains(said, "newer") || !strings.Contains(said, r.StateDir) || !strings.Contains(said, fmt.Sprint(sqlite.Format+1)) {
+		t.Errorf("exit code %d: %s", code, said)
+	}
+	version(sqlite.Format)
+	r.Restart()
+	if !bytes.Equal(r.http.replay(session).content(), before) {
+		t.Error("the session is not as it was")
+	}
 	r.Stop()
 }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -137,6 +138,10 @@ func TestEndlessHeadersAreRefused(t *testing.T) {
 func TestManyConnectionsAreHeld(t *testing.T) {
 	t.Parallel()
 	const many = 1500
+	var files syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil || files.Max < 2*many {
+		t.Skipf("a process may open %d files here: %v", files.Max, err)
+	}
 	r := newRig(t)
 	r.normalTurn()
 	before, base := r.Usage(), r.RSS()
@@ -252,9 +257,9 @@ func TestDecompressionBombsAreBounded(t *testing.T) {
 	r.ResetPeak()
 	var wg sync.WaitGroup
 	for _, encoding := range []string{"gzip", "zstd"} {
-		packed := bomb(t, encoding, 512<<20)
+		packed := bomb(t, encoding, 128<<20)
 		if len(packed) > limitBytes {
-			packed = packed[:limitBytes] // a cut one still unpacks to hundreds of megabytes
+			t.Fatalf("%s: %d bytes packed", encoding, len(packed))
 		}
 		for _, path := range []string{"/v1/responses", "/v1/agents", "/v1/agents/sessions", "/v1/agents/sessions/" + session + "/events", "/v1/conversations", "/v1/files"} {
 			for range at1 / 2 {

@@ -6,7 +6,8 @@
 #   fakes/tools/install.sh [clis] [sdk-js] [sdk-py] [sdk-go] [lint] | all
 #
 # clis    bin/codex, bin/claude: the native programs out of the npm packages;
-#         bin/qwen: the command of its npm package, which needs node to run
+#         bin/qwen, bin/gemini: the commands of their npm packages, which need node
+#         to run; bin/opencode: the native program out of its package
 # sdk-js  sdk-js/newest: the official JavaScript SDK; sdk-js/agents: with the
 #         Agents SDK
 # sdk-py  py-VERSION: a virtual environment a version of the official Python SDK;
@@ -78,15 +79,18 @@ clis() {
 	echo "$want" >"$dir/.installed"
 }
 
-# A folder of its own: a new version of one CLI does not take the others away from
-# tests that are using them.
-qwen() {
-	dir=$tools/qwen
-	want=$(sum "$here/qwen/package.json" "$here/qwen/package-lock.json")
-	installed "$dir" "$want" && [ -x "$tools/bin/qwen" ] && return 0
-	npm_ci "$here/qwen" "$dir"
+# cli NAME PATTERN installs one CLI into a folder of its own: a new version of one
+# does not take the others away from tests that are using them.
+cli() {
+	name=$1
+	pattern=$2
+	dir=$tools/$name
+	want=$(sum "$here/$name/package.json" "$here/$name/package-lock.json")
+	installed "$dir" "$want" && [ -x "$tools/bin/$name" ] && return 0
+	npm_ci "$here/$name" "$dir"
 	mkdir -p "$tools/bin"
-	link_native qwen "$dir/node_modules/.bin/qwen"
+	# shellcheck disable=SC2086 # the pattern is to be expanded
+	link_native "$name" "$dir"/node_modules/$pattern
 	echo "$want" >"$dir/.installed"
 }
 
@@ -156,7 +160,9 @@ for stage in "$@"; do
 	case $stage in
 	clis)
 		clis
-		qwen
+		cli qwen .bin/qwen
+		case $(uname -sm) in 'Linux x86_64') cli opencode opencode-linux-x64/bin/opencode ;; esac
+		cli gemini .bin/gemini
 		;;
 	sdk-js) sdk_js ;;
 	sdk-py) sdk_py ;;

@@ -59,7 +59,7 @@ func TestLockFilesNameNoHostAndPinEverything(t *testing.T) {
 		}
 		files = append(files, found...)
 	}
-	if len(files) != 8 {
+	if len(files) != 10 {
 		t.Fatalf("lock files: %v", files)
 	}
 	host := regexp.MustCompile(`[a-z]+://`)

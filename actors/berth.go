@@ -61,6 +61,7 @@ func (b *berth) seal(owner string, session event.ID, env func(own []string) []st
 	}
 	put(owner, b.adapter.Name(), b.request.Binary, b.request.Home, string(b.request.Permissions), b.runner.Dir)
 	put(b.runner.Args...)
+	put(b.runner.Apart)
 	put(slices.Sorted(slices.Values(env(b.runner.Env)))...)
 	for _, f := range b.runner.Files {
 		put(f.Name, string(f.Data))

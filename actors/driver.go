@@ -27,6 +27,8 @@ func (h *Host) driver(r *RuntimeConfig) (d Driver, why string) {
 	switch {
 	case !can:
 		return DriverExec, "its only one"
+	case only(p) && r.Driver != DriverExec:
+		return DriverPersistent, "its only one"
 	case r.Driver != DriverAuto:
 		return r.Driver, "configured"
 	}
@@ -44,6 +46,12 @@ func (h *Host) driver(r *RuntimeConfig) (d Driver, why string) {
 		version = "this version"
 	}
 	return DriverExec, fmt.Sprintf("%s is not among those certified for the persistent one: %s", version, strings.Join(certified, ", "))
+}
+
+// only says that the adapter has no other driver.
+func only(p agent.Persistent) bool {
+	_, is := p.(agent.Only)
+	return is
 }
 
 // persistent is the adapter if its CLI is run as one; nil else.

@@ -71,7 +71,7 @@ type Limits struct {
 // RunnerLimits bound the processes that serve many turns. The zero value of a field
 // means its default.
 type RunnerLimits struct {
-	Start  time.Duration // 20 s until a new one must be ready
+	Start  time.Duration // a minute until a new one must be ready
 	Ping   time.Duration // 15 s of silence until it is asked for a sign of life, and until it must give one
 	Idle   time.Duration // 60 s without a turn until it is ended
 	Turns  int           // 200 turns until it is replaced
@@ -81,7 +81,7 @@ type RunnerLimits struct {
 }
 
 func (l *RunnerLimits) fill() {
-	def(&l.Start, 20*time.Second)
+	def(&l.Start, time.Minute)
 	def(&l.Ping, 15*time.Second)
 	def(&l.Idle, time.Minute)
 	def(&l.Turns, 200)

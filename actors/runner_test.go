@@ -239,6 +239,9 @@ func TestRunnersAreNotSharedAcrossPrincipalsAndPermissions(t *testing.T) {
 		{"bob", spec.Agent{}},
 		{"alice", spec.Agent{Permissions: spec.ReadOnly}},
 		{"alice", spec.Agent{Env: map[string]string{"TEAM": "red"}}},
+		{"alice", spec.Agent{Instructions: "what the adapter keeps apart"}},
+		{"alice", spec.Agent{Instructions: "alone"}},
+		{"alice", spec.Agent{Instructions: "alone"}},
 	} {
 		c.agent.Adapter, c.agent.Model = "script", "script"
 		p, err := h.CreateSession(ctx(t), c.owner, &spec.NewSession{Agent: c.agent, Input: input("echo $RUNNER")})
@@ -416,6 +419,15 @@ func TestDriverIsSaid(t *testing.T) {
 		}
 		if r := h.Runtimes(ctx(t))[0]; r.Driver != want || r.DriverWhy == "" {
 			t.Errorf("driver %q is %s because %q", driver, r.Driver, r.DriverWhy)
+		}
+	}
+	for driver, want := range map[actors.Driver]string{"": "persistent", actors.DriverAuto: "persistent", actors.DriverPersistent: "persistent", actors.DriverExec: "exec"} {
+		h, err := actors.New(actors.WithStateDir(t.TempDir()), actors.WithRuntime(actors.RuntimeConfig{Adapter: soloists{}, Driver: driver}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := h.Runtimes(ctx(t))[0]; r.Driver != want {
+			t.Errorf("without another driver, %q is %s", driver, r.Driver)
 		}
 	}
 	if _, err := actors.New(actors.WithStateDir(t.TempDir()), actors.WithRuntime(actors.RuntimeConfig{Adapter: script{}, Driver: actors.DriverPersistent})); err == nil {

@@ -72,8 +72,14 @@ func (a troupe) Runner(r *agent.Request) (*agent.Runner, error) {
 		Args: []string{"-c", a.start + stage}, Resume: []string{"resumed", r.Native}, Threads: max(a.threads, 1), Bound: a.bound,
 		Env:   []string{"ROOM=" + r.Dir, "DEAF=" + set[a.deaf], "UNREADY=" + set[a.unready], "MODEL=" + r.Model},
 		Files: []agent.File{{Name: "stage", Data: []byte("a file of the runner\n")}},
+		Apart: r.Instructions, Once: r.Instructions == "alone",
 	}, nil
 }
+
+// soloists have no other driver.
+type soloists struct{ troupe }
+
+func (soloists) OnlyPersistent() {}
 
 func (a troupe) NewProtocol() agent.Protocol {
 	return &stageProtocol{turns: map[string]*stageTurn{}}

@@ -44,6 +44,16 @@ type Runner struct {
 	Threads int
 	// Once says that it serves one turn only.
 	Once bool
+	// Apart is what else has to be the same for turns that share it; it is compared and
+	// not used.
+	Apart string
+}
+
+// Only is implemented by an adapter that has no other driver: its Validate and
+// Invocation refuse every turn.
+type Only interface {
+	Persistent
+	OnlyPersistent()
 }
 
 // Protocol is what is said to one runner and what it says: a state machine that

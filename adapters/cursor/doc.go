@@ -1,6 +1,7 @@
-// Package cursor runs the Cursor CLI with the exec driver, one `cursor-agent -p
-// --output-format stream-json` a turn, and reads that output, with and without
-// --stream-partial-output, for declared adapters as well.
+// Package cursor runs the Cursor CLI: with the exec driver by one `cursor-agent -p
+// --output-format stream-json` a turn, with the persistent one by `cursor-agent acp`
+// (package acp). It reads the former's output, with and without --stream-partial-output,
+// for declared adapters as well.
 //
 // It is experimental: the CLI comes from its vendor's installer only and was not run
 // by this package's authors. What is here follows the vendor's documentation and
@@ -24,6 +25,9 @@
 //   - The result line repeats all passages without anything between them. It is the
 //     last line, so its verdict is final: some versions do not exit after it.
 //   - Tokens are told by newer versions only.
+//   - With acp, read_only is its ask mode and the others its agent mode, where the host
+//     answers its questions: edits outside the workspace are denied with workspace_write.
+//     Which tools ask is for its own rules to say, so permission ask is refused.
 //   - A failure may end the output without a result line; its text is on stderr, which
 //     may repeat the events as well, or a bare line among the others.
 //

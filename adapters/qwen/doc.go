@@ -1,6 +1,6 @@
-// Package qwen runs the Qwen Code CLI with the exec driver: one `qwen
-// --output-format stream-json` a turn. Its facts were taken from version 0.24.4
-// (Pinned).
+// Package qwen runs the Qwen Code CLI: with the exec driver by one `qwen
+// --output-format stream-json` a turn, with the persistent one by `qwen --acp`, many
+// sessions a process (package acp). Its facts were taken from version 0.24.4 (Pinned).
 //
 // What to know:
 //
@@ -33,4 +33,16 @@
 //   - A prompt that begins with "/" and a known word is a command of the CLI, and
 //     @PATH in a prompt reads a file: the CLI has no way to switch either off.
 //   - Its tool shells inherit the whole environment, the provider key included.
+//
+// With --acp:
+//
+//   - A session that is loaded is not read again, whatever another process has added to
+//     it, and keeps its tool servers; so it is closed after each turn, by the vendor's own
+//     qwen/control/session/close.
+//   - Tool servers, model and effort are in the settings and arguments of the process, as
+//     with exec: only there a server can be trusted and limited to some of its tools.
+//   - read_only takes the changing tools away (--exclude-tools) and denies what still asks.
+//     A denied call ends the turn without a further word of the model.
+//   - Instructions go before the prompt; --max-session-turns is ignored and there is no
+//     schema.
 package qwen

@@ -8,6 +8,7 @@ import (
 
 	"github.com/agenthost/agenthost/actors/agent"
 	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/spec"
 	"github.com/agenthost/agenthost/adapters/internal/argv"
 )
 
@@ -73,6 +74,7 @@ func settings(r *agent.Request, inv *agent.Invocation) error {
 		inv.Env = append(inv.Env, name+"="+value)
 		return "${" + name + "}"
 	}
+	trust := r.Permissions != spec.Ask // else each call is a question
 	f.Servers = map[string]server{}
 	if h := r.Host; h != nil {
 		f.Servers[h.Name] = server{
@@ -84,13 +86,13 @@ func settings(r *agent.Request, inv *agent.Invocation) error {
 	for _, name := range argv.Sorted(r.MCP) {
 		switch s := r.MCP[name]; {
 		case s.URL != "":
-			f.Servers[name] = server{URL: plain(s.URL), Headers: byName(s.Headers), Trust: true, Always: true, Include: s.Allowed}
+			f.Servers[name] = server{URL: plain(s.URL), Headers: byName(s.Headers), Trust: trust, Always: true, Include: s.Allowed}
 		case s.Command != "":
 			args := make([]string, len(s.Args))
 			for i, a := range s.Args {
 				args[i] = plain(a)
 			}
-			f.Servers[name] = server{Command: plain(s.Command), Args: args, Env: byName(s.Env), Trust: true, Always: true, Include: s.Allowed}
+			f.Servers[name] = server{Command: plain(s.Command), Args: args, Env: byName(s.Env), Trust: trust, Always: true, Include: s.Allowed}
 		default:
 			return event.FailParam(event.InvalidRequest, "mcp_servers."+name, "an MCP server needs a url or a command")
 		}

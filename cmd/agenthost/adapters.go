@@ -8,10 +8,13 @@ import (
 	"github.com/agenthost/agenthost/actors/agent"
 	"github.com/agenthost/agenthost/actors/spec"
 	"github.com/agenthost/agenthost/adapters"
+	"github.com/agenthost/agenthost/adapters/acp"
 	"github.com/agenthost/agenthost/adapters/claudecode"
 	"github.com/agenthost/agenthost/adapters/codex"
 	"github.com/agenthost/agenthost/adapters/command"
 	"github.com/agenthost/agenthost/adapters/cursor"
+	"github.com/agenthost/agenthost/adapters/gemini"
+	"github.com/agenthost/agenthost/adapters/opencode"
 	"github.com/agenthost/agenthost/adapters/qwen"
 	"github.com/agenthost/agenthost/cmd/config"
 )
@@ -43,6 +46,17 @@ var builtIn = []builtInAdapter{
 		adapter: &cursor.Adapter{}, pinned: cursor.Documented,
 		byHand:   "install the Cursor CLI with its vendor's installer",
 		signedIn: []string{"CURSOR_CONFIG_DIR", ".cursor", "cli-config.json"}, signIn: "run: cursor-agent login",
+	},
+	{
+		adapter: opencode.New(), pinned: opencode.Pinned,
+		install: []string{"npm", "install", "-g", "opencode-ai@" + opencode.Pinned},
+		keys:    []string{"OPENAI_API_KEY"}, urls: []string{"OPENAI_BASE_URL"},
+		signedIn: []string{"XDG_DATA_HOME", ".local/share", "opencode/auth.json"}, signIn: "run: opencode auth login",
+	},
+	{
+		adapter: gemini.New(), pinned: gemini.Pinned,
+		install:  []string{"npm", "install", "-g", "@google/gemini-cli@" + gemini.Pinned},
+		signedIn: []string{"GEMINI_CLI_HOME", "", ".gemini/oauth_creds.json"}, signIn: "run: gemini, then /auth",
 	},
 }
 
@@ -108,13 +122,13 @@ func mount(cfg *config.Config, local bool) ([]actors.RuntimeConfig, error) {
 	}
 	var names []string
 	for name, r := range cfg.Agents.Runtimes {
-		if r.Adapter == "command" {
+		if r.Adapter == "command" || r.Adapter == "acp" {
 			names = append(names, name)
 		}
 	}
 	sort.Strings(names)
 	for _, name := range names {
-		a, err := command.New(name, cfg.Agents.Runtimes[name].Declared())
+		a, err := declared(name, cfg.Agents.Runtimes[name])
 		if err != nil {
 			return nil, fmt.Errorf("agents.%s: %w", name, err)
 		}
@@ -124,6 +138,14 @@ func mount(cfg *config.Config, local bool) ([]actors.RuntimeConfig, error) {
 		return nil, err
 	}
 	return out, nil
+}
+
+// declared is an adapter of the configuration's own.
+func declared(name string, r *config.Runtime) (agent.Adapter, error) {
+	if r.Adapter == "acp" {
+		return acp.Declare(name, r.DeclaredACP())
+	}
+	return command.New(name, r.Declared())
 }
 
 func runtimeConfig(a agent.Adapter, r *config.Runtime, local bool) actors.RuntimeConfig {

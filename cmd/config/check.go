@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/agenthost/agenthost/actors/spec"
 	"github.com/agenthost/agenthost/adapters"
+	"github.com/agenthost/agenthost/adapters/acp"
 	"github.com/agenthost/agenthost/adapters/command"
 )
 
@@ -161,10 +163,13 @@ func (l *loader) checkRuntimes() {
 				l.fault(key+".adapter", r.Adapter, "cannot replace a built-in adapter", "choose another name for it")
 			}
 			l.refuseCommandKeys(key)
+		case r.Adapter == "acp":
+			l.refuseKeys(key, "belongs to adapter: command only", "prompt", "output", "jsonl", "resume", "exit")
+			l.checkACP(name, r, l.blames(key))
 		case r.Adapter != "command":
-			remedy := "an adapter of your own needs adapter: command"
+			remedy := "an adapter of your own needs adapter: command, or acp if it speaks that protocol"
 			if r.Adapter != "" {
-				l.fault(key+".adapter", r.Adapter, "is no kind of adapter", strings.TrimPrefix(didYouMean(r.Adapter, []string{"command"})+" "+remedy, " "))
+				l.fault(key+".adapter", r.Adapter, "is no kind of adapter", strings.TrimPrefix(didYouMean(r.Adapter, []string{"command", "acp"})+" "+remedy, " "))
 				continue
 			}
 			if n := nearest(name, append([]string{"default"}, BuiltIn...)); n != "" {
@@ -173,9 +178,8 @@ func (l *loader) checkRuntimes() {
 			l.fault(key, "", "no such adapter", remedy)
 			continue
 		default:
-			l.checkCommand(name, r, func(at, value, what, remedy string) {
-				l.fault(strings.TrimSuffix(key+"."+at, "."), value, what, remedy)
-			})
+			l.refuseKeys(key, "belongs to adapter: acp only", "modes", "auth_method")
+			l.checkCommand(name, r, l.blames(key))
 		}
 		for i, v := range r.PassthroughEnv {
 			if !variableName.MatchString(v) || strings.HasPrefix(v, "LD_") || strings.HasPrefix(v, "DYLD_") ||
@@ -209,6 +213,13 @@ func (l *loader) checkInstall(name string, r *Runtime) {
 	}
 }
 
+// blames says what is wrong below a key of the file.
+func (l *loader) blames(key string) blame {
+	return func(at, value, what, remedy string) {
+		l.fault(strings.TrimSuffix(key+"."+at, "."), value, what, remedy)
+	}
+}
+
 // checkProvider warns of variables of the configuration's own that are not there:
 // nothing is taken in their place.
 func (l *loader) checkProvider(name string, r *Runtime) {
@@ -231,21 +242,33 @@ func (l *loader) checkProvider(name string, r *Runtime) {
 
 // refuseCommandKeys names keys of adapter: command on a built-in adapter.
 func (l *loader) refuseCommandKeys(key string) {
-	for _, k := range []string{"command", "prompt", "output", "jsonl", "resume", "exit", "llm_env"} {
+	l.refuseKeys(key, "belongs to an adapter of one's own only", "command", "prompt", "output", "jsonl", "resume", "exit", "llm_env", "modes", "auth_method")
+}
+
+func (l *loader) refuseKeys(key, why string, keys ...string) {
+	for _, k := range keys {
 		if _, given := l.origins[key+"."+k]; given {
-			l.fault(key+"."+k, "", "belongs to adapter: command only", "remove it")
+			l.fault(key+"."+k, "", why, "remove it")
 		}
+	}
+}
+
+// checkOwn checks what all adapters of one's own have.
+func (l *loader) checkOwn(name string, r *Runtime, wrong blame) {
+	if !adapterName.MatchString(name) || contains([]string{"none", "command", "acp", "imported"}, name) || l.src.Aliases[name] != "" {
+		wrong("", "", "cannot be an adapter's name", "use 1 to 40 of a-z 0-9 -, not none, command, acp, imported or another adapter's alias")
+	}
+	if !l.cfg.allowCommand {
+		wrong("", "", "ABX_AGENTS_ALLOW_COMMAND=0 forbids adapters of one's own", "remove it, or unset that variable")
+	}
+	if b := r.Binary; strings.Contains(b, "/") && !filepath.IsAbs(b) {
+		wrong("binary", b, "is neither a name nor an absolute path", "write a name in tools_dir or PATH, or a path from / on")
 	}
 }
 
 // checkCommand judges a declared adapter, whichever file declares it.
 func (l *loader) checkCommand(name string, r *Runtime, wrong blame) {
-	if !adapterName.MatchString(name) || contains([]string{"none", "command", "imported"}, name) || l.src.Aliases[name] != "" {
-		wrong("", "", "cannot be an adapter's name", "use 1 to 40 of a-z 0-9 -, not none, command, imported or another adapter's alias")
-	}
-	if !l.cfg.allowCommand {
-		wrong("", "", "ABX_AGENTS_ALLOW_COMMAND=0 forbids adapters of one's own", "remove it, or unset that variable")
-	}
+	l.checkOwn(name, r, wrong)
 	if r.Prompt == "" {
 		r.Prompt = "stdin"
 		if strings.Contains(strings.Join(r.Command, "\x00"), "{prompt}") {
@@ -262,12 +285,31 @@ func (l *loader) checkCommand(name string, r *Runtime, wrong blame) {
 			wrong("", "", err.Error(), "")
 		}
 	}
-	if b := r.Binary; strings.Contains(b, "/") && !filepath.IsAbs(b) {
-		wrong("binary", b, "is neither a name nor an absolute path", "write a name in tools_dir or PATH, or a path from / on")
-	}
 	if !mayCommand(r.Permissions) {
 		wrong("permissions", r.Permissions, commandPermissions, "use workspace_write or full_access, or confine the program by what starts it")
 	}
+}
+
+// checkACP checks an agent that speaks the Agent Client Protocol.
+func (l *loader) checkACP(name string, r *Runtime, wrong blame) {
+	l.checkOwn(name, r, wrong)
+	if _, err := acp.Declare(name, r.DeclaredACP()); err != nil {
+		if at := (*acp.KeyError)(nil); errors.As(err, &at) {
+			wrong(at.Key, "", at.Problem, "")
+		} else {
+			wrong("", "", err.Error(), "")
+		}
+		return
+	}
+	if !keeps(r, r.Permissions) {
+		wrong("permissions", r.Permissions, "is kept by no mode", fmt.Sprintf("say at agents.%s.modes.%s which mode of the agent keeps it", name, r.Permissions))
+	}
+}
+
+// keeps says that a declared ACP agent has a mode for the permissions.
+func keeps(r *Runtime, permissions string) bool {
+	_, has := r.Modes[permissions]
+	return has || mayCommand(permissions)
 }
 
 // commandPermissions says why a command cannot be held to fewer permissions.
@@ -292,8 +334,12 @@ func (l *loader) checkDefault() {
 	l.cfg.Agents.Default = name
 }
 
-// persistent are the adapters with a driver that serves many turns from one process.
-var persistent = []string{"codex", "claude-code"}
+// persistent are the adapters with a driver that serves many turns from one process;
+// noExec those that have no other.
+var (
+	persistent = []string{"codex", "claude-code", "qwen-code", "cursor", "opencode", "gemini", "acp"}
+	noExec     = []string{"opencode", "gemini", "acp"}
+)
 
 // checkUnbuilt refuses settings whose feature does not exist yet, so that nobody
 // believes they are protected by them.
@@ -323,6 +369,9 @@ func (l *loader) checkUnbuilt() {
 		if r.Driver == "persistent" && !contains(persistent, adapter) {
 			l.fault(key+".driver", r.Driver, "is no driver of adapter "+adapter, "use auto or exec")
 		}
+		if r.Driver == "exec" && contains(noExec, adapter) {
+			l.fault(key+".driver", r.Driver, "is no driver of adapter "+adapter, "use auto or persistent")
+		}
 		if r.Permissions == "ask" && cannotAsk(name, r) {
 			l.fault(key+".permissions", r.Permissions, needsAsking, askRemedy)
 		}
@@ -331,17 +380,35 @@ func (l *loader) checkUnbuilt() {
 
 // cannotAsk says that a built-in adapter has no way to ask for permission.
 func cannotAsk(name string, r *Runtime) bool {
-	return name != "claude-code" && contains(BuiltIn, name) && (r == nil || r.Driver != "persistent")
+	switch name {
+	case "claude-code", "opencode", "gemini":
+		return false
+	case "codex", "qwen-code":
+		return r == nil || r.Driver != "persistent"
+	}
+	return contains(BuiltIn, name)
 }
 
 const (
 	needsAsking = "needs a CLI that can ask"
-	askRemedy   = "use read_only, workspace_write or full_access; claude-code can ask, and codex with driver: persistent"
+	askRemedy   = "use read_only, workspace_write or full_access; claude-code, opencode and gemini can ask, and codex and qwen-code with driver: persistent"
 )
 
 // absolute reports whether an agent can work in path.
 func absolute(path string) bool {
 	return filepath.IsAbs(path) && filepath.Clean(path) == strings.TrimSuffix(path, "/") || path == "/"
+}
+
+// DeclaredACP is the runtime as the adapter of the Agent Client Protocol takes it.
+func (r *Runtime) DeclaredACP() acp.Config {
+	c := acp.Config{Command: r.Command, Env: acp.Env{APIKey: r.LLMEnv.APIKey, BaseURL: r.LLMEnv.BaseURL, Model: r.LLMEnv.Model}, Auth: r.Auth}
+	if len(r.Modes) > 0 {
+		c.Modes = make(map[string]acp.Mode, len(r.Modes))
+		for name, m := range r.Modes {
+			c.Modes[name] = acp.Mode{ID: m.ID, Answer: acp.Answer(m.Answer)}
+		}
+	}
+	return c
 }
 
 // Declared is the runtime as the declarative adapter takes it.

@@ -172,7 +172,8 @@ type Runtime struct {
 	PassthroughEnv    []string `yaml:"passthrough_env"`
 	ExtraArgs         []string `yaml:"extra_args"`
 
-	// The rest belongs to adapter: command.
+	// The rest belongs to adapter: command, but for Command and LLMEnv, which adapter:
+	// acp has too, and the two at the end, which only that has.
 	Command []string `yaml:"command"`
 	Prompt  string   `yaml:"prompt" enum:"argv,stdin"` // "" goes by whether command holds {prompt}
 	Output  Output   `yaml:"output"`
@@ -180,6 +181,15 @@ type Runtime struct {
 	Resume  Resume   `yaml:"resume"`
 	Exit    Exit     `yaml:"exit"`
 	LLMEnv  LLMEnv   `yaml:"llm_env"`
+
+	Modes map[string]Mode `yaml:"modes"`
+	Auth  string          `yaml:"auth_method"`
+}
+
+// Mode is how a declared ACP agent keeps a permission.
+type Mode struct {
+	ID     string `yaml:"mode"`
+	Answer string `yaml:"answer" enum:"deny,allow,ask"`
 }
 
 // LLM names the variables that hold a CLI's provider.
@@ -317,7 +327,7 @@ const (
 )
 
 // BuiltIn are the adapters that need no declaration.
-var BuiltIn = []string{"claude-code", "codex", "cursor", "qwen-code"}
+var BuiltIn = []string{"claude-code", "codex", "cursor", "gemini", "opencode", "qwen-code"}
 
 // Default is what holds when nothing is set. home is the user's directory, root
 // says that the host runs as uid 0.
@@ -329,6 +339,9 @@ func Default(home string, root bool) *Config {
 	codex, claude, qwen, cursor := defaultRuntime("codex"), defaultRuntime("claude"), defaultRuntime("qwen"), defaultRuntime("cursor-agent")
 	qwen.LLM.WireAPI = "chat"
 	cursor.LLM.APIKeyEnv = "CURSOR_API_KEY" // its vendor's, never the key of another provider
+	opencode, gemini := defaultRuntime("opencode"), defaultRuntime("gemini")
+	opencode.LLM.WireAPI = "chat"
+	gemini.LLM.APIKeyEnv, gemini.LLM.BaseURLEnv = "GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL" // its wire is another
 	return &Config{
 		Listen:   "127.0.0.1:9000",
 		StateDir: state,
@@ -380,7 +393,7 @@ func Default(home string, root bool) *Config {
 		Agents: Agents{
 			Default:   "codex",
 			CallerMCP: []string{},
-			Runtimes:  map[string]*Runtime{"codex": codex, "claude-code": claude, "qwen-code": qwen, "cursor": cursor},
+			Runtimes:  map[string]*Runtime{"codex": codex, "claude-code": claude, "qwen-code": qwen, "cursor": cursor, "opencode": opencode, "gemini": gemini},
 		},
 		allowCommand: true,
 	}

@@ -113,6 +113,11 @@ func TestEveryKeyIsReadFromTheFile(t *testing.T) {
 		if strings.HasSuffix(key, ".resume.argv") || strings.Contains(key, ".exit.success") {
 			at = strings.Replace(at, "aider", "other", 1) // not together with resume.args and done_path
 		}
+		for _, k := range []string{"modes", "auth_method"} {
+			if strings.HasPrefix(key, "agents.codex."+k) {
+				at = strings.Replace(key, "codex", "someagent", 1)
+			}
+		}
 		at = strings.Replace(at, ".mcp_servers", ".mcp_servers.docs", 1)
 		if _, ok := l.origins[at]; !ok {
 			t.Errorf("full.yaml does not set %s", at)

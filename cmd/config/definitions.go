@@ -72,6 +72,8 @@ func (l *loader) define(d *Definition, at string, taken map[string]bool, wrong b
 	switch {
 	case runtime != nil && runtime.Adapter == "command" && d.Permissions != "" && !mayCommand(d.Permissions):
 		wrong("permissions", d.Permissions, commandPermissions, "use workspace_write or full_access, or another runtime")
+	case runtime != nil && runtime.Adapter == "acp" && d.Permissions != "" && !keeps(runtime, d.Permissions):
+		wrong("permissions", d.Permissions, "is kept by no mode of that agent", "say at agents."+a.Adapter+".modes which mode keeps it, or use another runtime")
 	case d.Permissions == "ask" && cannotAsk(a.Adapter, runtime):
 		wrong("permissions", d.Permissions, needsAsking, askRemedy)
 	}

@@ -168,7 +168,7 @@ func (a *Adapter) Runner(r *agent.Request) (*agent.Runner, error) {
 // share; and the host's own server is another in each turn.
 func (a *Agent) Share(r *agent.Request, run *agent.Runner) {
 	run.Threads = threads
-	run.Alone = r.Host != nil
+	run.Once = r.Host != nil
 	run.Apart = fingerprint(r.MCP)
 }
 

@@ -138,7 +138,7 @@ func TestWhoSharesAProcess(t *testing.T) {
 	}
 	r := asking()
 	r.Host = &agent.HostServer{Name: "host", URL: "http://127.0.0.1:1/x", TokenEnv: "T", Token: "t"}
-	if run, err := a.Runner(r); err != nil || !run.Alone {
+	if run, err := a.Runner(r); err != nil || !run.Once {
 		t.Errorf("a turn with functions of its own shares its process: %v", err)
 	}
 }

@@ -45,7 +45,7 @@ func TestServerProcess(t *testing.T) {
 			t.Errorf("%s is not in %s", want, settings)
 		}
 	}
-	if !slices.Contains(run.Env, "OPENAI_API_KEY=sk-secret") || run.Alone || run.Threads < 2 {
+	if !slices.Contains(run.Env, "OPENAI_API_KEY=sk-secret") || run.Once || run.Threads < 2 {
 		t.Errorf("%+v", run)
 	}
 	r.Permissions = spec.ReadOnly

@@ -23,7 +23,7 @@ const cliKey = "sk-scripted-7f3c9a61d2e84b50"
 const cliTurnLimit = 3 * time.Minute
 
 // realCLIs are the pinned programs by adapter.
-var realCLIs = map[string]string{"codex": "bin/codex", "claude-code": "bin/claude", "qwen-code": "bin/qwen"}
+var realCLIs = map[string]string{"codex": "bin/codex", "claude-code": "bin/claude", "qwen-code": "bin/qwen", "opencode": "bin/opencode"}
 
 // cliRig is a server whose agents are the real CLIs, run against a scripted model.
 type cliRig struct {
@@ -40,7 +40,7 @@ func need(t *testing.T, adapter string) string {
 
 // briefly are the tests that a slow CLI plays in every run; the others are for make
 // certify.
-var briefly = map[string][]string{"qwen-code": {"TestRealCLIConversation", "TestFunctionCallByTranscript"}}
+var briefly = map[string][]string{"qwen-code": {"TestRealCLIConversation", "TestFunctionCallByTranscript"}, "opencode": {"TestRealRunnerConversation"}}
 
 // eachCLI plays a test with each real CLI, on a server of its own.
 func eachCLI(t *testing.T, play func(t *testing.T, r *cliRig, adapter string)) {
@@ -99,6 +99,21 @@ func newCLIRig(t *testing.T, adapter, program string, settings ...setting) *cliR
 		byDriver(adapter),
 	}, settings...)...)
 	return r
+}
+
+// can reports whether the adapter says that it has a capability, as it is run here.
+func (r *cliRig) can(adapter, capability string) bool {
+	r.t.Helper()
+	for _, one := range r.http.ok("GET", "/v1/agents/runtimes", nil).list("data") {
+		if word(one, "id") == adapter {
+			able, known := at(one, "capabilities", capability).(bool)
+			if !known {
+				r.t.Fatalf("the runtimes do not tell %s: %v", capability, one)
+			}
+			return able
+		}
+	}
+	return false
 }
 
 // verified records that a feature was seen to work with the real CLI.

@@ -153,7 +153,7 @@ func TestRealCLIProviderRefuses(t *testing.T) {
 		}
 		for name, want := range faults {
 			// Each of the two takes the retries of some CLI longer than a test should.
-			slow := map[string]string{"codex": "429", "claude-code": "429", "qwen-code": "500"}[adapter]
+			slow := map[string]string{"codex": "429", "claude-code": "429", "qwen-code": "500", "opencode": "500"}[adapter]
 			if name == slow && os.Getenv("AGENTHOST_CERTIFY") == "" {
 				continue
 			}

@@ -37,7 +37,7 @@ func askedWith(t *testing.T, what, body string, has, hasNot []string) {
 // in the CLI's own resumed conversation, on either wire and over a restart.
 func TestRealCLIUpdateTakesEffect(t *testing.T) {
 	t.Parallel()
-	models := map[string][2]string{"codex": {"gpt-5.1", "gpt-5.2"}, "claude-code": {"claude-sonnet-4-5", "claude-opus-4-5"}, "qwen-code": {"gpt-5.1", "gpt-5.2"}}
+	models := map[string][2]string{"codex": {"gpt-5.1", "gpt-5.2"}, "claude-code": {"claude-sonnet-4-5", "claude-opus-4-5"}, "qwen-code": {"gpt-5.1", "gpt-5.2"}, "opencode": {"gpt-5.1", "gpt-5.2"}}
 	efforts := map[string][2]string{
 		"codex": {`"effort":"low"`, `"effort":"high"`}, "claude-code": {"", ""}, // on the command line only
 		"qwen-code": {`"reasoning_effort":"low"`, `"reasoning_effort":"high"`},

@@ -8,17 +8,33 @@ import (
 	"testing"
 
 	"github.com/agenthost/agenthost/adapters/adaptertest"
+	"github.com/agenthost/agenthost/fakes/acp"
 	"github.com/agenthost/agenthost/fakes/mcp"
 )
 
-// asMCP in its environment makes the test binary a tool server.
-const asMCP = "ACCEPTANCE_AS_MCP"
+// asMCP in its environment makes the test binary a tool server, asACP an agent with
+// these session modes.
+const (
+	asMCP = "ACCEPTANCE_AS_MCP"
+	asACP = "ACCEPTANCE_AS_ACP"
+)
 
 // TestMain looks, after a run of all tests with the real CLIs, whether each fact of
 // the capability matrix that is said to come from here did.
 func TestMain(m *testing.M) {
 	if os.Getenv(asMCP) != "" {
 		if err := mcp.Serve(os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	if modes := os.Getenv(asACP); modes != "" {
+		home := os.Getenv("HOME")
+		if own := os.Getenv("CURSOR_CONFIG_DIR"); own != "" {
+			home = own
+		}
+		if err := (&acp.Agent{Home: home, Modes: strings.Split(modes, ",")}).Serve(os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

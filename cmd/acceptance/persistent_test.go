@@ -17,7 +17,7 @@ import (
 )
 
 // persistentCLIs are the adapters that have a driver with runners.
-var persistentCLIs = []string{"codex", "claude-code"}
+var persistentCLIs = []string{"codex", "claude-code", "qwen-code", "opencode"}
 
 // certifiedOnly are the tests that only make certify plays with a CLI.
 var certifiedOnly = map[string][]string{
@@ -25,10 +25,13 @@ var certifiedOnly = map[string][]string{
 	"claude-code": {"TestRealRunnerProviderTrouble", "TestRealRunnerProviderStalls", "TestRealRunnerIsShared"},
 }
 
+// runnerArgs tell the process of a runner from others.
+var runnerArgs = map[string]string{"codex": "app-server", "claude-code": "--input-format", "qwen-code": "--acp", "opencode": "opencode acp"}
+
 // eachRunner plays a test with each CLI that serves many turns from one process.
 func eachRunner(t *testing.T, settings map[string]any, play func(t *testing.T, r *cliRig, adapter string), more ...setting) {
 	for _, adapter := range persistentCLIs {
-		if slices.Contains(certifiedOnly[adapter], t.Name()) && !certifies() {
+		if !plays(t, adapter) || slices.Contains(certifiedOnly[adapter], t.Name()) && !certifies() {
 			continue
 		}
 		t.Run(adapter, func(t *testing.T) {
@@ -53,9 +56,9 @@ func (r *cliRig) persistent(adapter string) bool {
 }
 
 // runners are the processes that serve turns.
-func (r *cliRig) runners() (pids []int) {
+func (r *cliRig) runners(adapter string) (pids []int) {
 	for _, p := range r.Descendants() {
-		if p.State != 'Z' && p.Parent == r.Pid && (strings.Contains(p.Command, "app-server") || strings.Contains(p.Command, "--input-format")) {
+		if p.State != 'Z' && p.Parent == r.Pid && strings.Contains(p.Command, runnerArgs[adapter]) {
 			pids = append(pids, p.Pid)
 		}
 	}
@@ -97,7 +100,7 @@ func TestRealRunnerConversation(t *testing.T) {
 		}
 		r.Clean(cliTurnLimit)
 		cold := askAgents(t, r, adapter, nil, "Please remember the word heron.")
-		r.until(cliTurnLimit, "the runner is gone", func() bool { return len(r.runners()) == 0 })
+		r.until(cliTurnLimit, "the runner is gone", func() bool { return len(r.runners(adapter)) == 0 })
 		completed(t, askAgents(t, r, adapter, cold, "What did I ask you to remember?"), "heron")
 		r.Clean(cliTurnLimit)
 	})
@@ -142,7 +145,7 @@ func TestRealRunnerIsShared(t *testing.T) {
 			case <-done:
 				running = false
 			case <-time.After(50 * time.Millisecond):
-				for _, pid := range r.runners() {
+				for _, pid := range r.runners(adapter) {
 					seen[pid] = true
 				}
 			}
@@ -164,7 +167,7 @@ func TestRealRunnerIsKilled(t *testing.T) {
 		session := "agsess_" + first.session
 		r.http.say(session, "[[shell: tail -f /dev/null]]")
 		r.until(cliTurnLimit, "the command runs", r.tails)
-		before := r.runners()
+		before := r.runners(adapter)
 		if len(before) != 1 {
 			t.Fatalf("runners: %v", before)
 		}
@@ -190,7 +193,7 @@ func TestRealRunnerCancelsMidCommand(t *testing.T) {
 		s := r.http.open("POST", "/v1/responses", map[string]any{"model": adapter, "input": "[[shell: setsid sleep 3000 & tail -f /dev/null]]", "stream": true})
 		id := word(s.waitKind(cliTurnLimit, "response.mcp_call.in_progress", 1)[0].data(), "response", "id")
 		r.until(cliTurnLimit, "the command runs", r.tails)
-		before := r.runners()
+		before := r.runners(adapter)
 		r.http.say(other, "[[wait: 3000]] [[say: undisturbed]]")
 		r.http.ok("POST", "/v1/responses/"+id+"/cancel", nil)
 		s.end(cliTurnLimit)
@@ -205,7 +208,7 @@ func TestRealRunnerCancelsMidCommand(t *testing.T) {
 		next := r.http.open("POST", "/v1/responses", map[string]any{"model": adapter, "previous_response_id": id, "input": "[[shell: tail -f /dev/null]]", "stream": true})
 		id = word(next.waitKind(cliTurnLimit, "response.mcp_call.in_progress", 1)[0].data(), "response", "id")
 		r.until(cliTurnLimit, "the next turn's command runs", r.tails)
-		if after := r.runners(); len(before) != 1 || !slices.Contains(after, before[0]) {
+		if after := r.runners(adapter); len(before) != 1 || !slices.Contains(after, before[0]) {
 			t.Errorf("runners %v, then %v", before, after)
 		}
 		r.http.ok("POST", "/v1/responses/"+id+"/cancel", nil)
@@ -236,6 +239,9 @@ func TestRealRunnerAsks(t *testing.T) {
 					o = r.respondTo(t, true, map[string]any{"model": adapter, "previous_response_id": o["id"], "input": []any{
 						map[string]any{"type": "mcp_approval_response", "approval_request_id": item["id"], "approve": approve, "reason": "the moon is full"},
 					}})
+					if !approve && adapter == "qwen-code" {
+						break // what is denied ends its turn
+					}
 				}
 				if told := toldByResponse(t, o); adapter == "claude-code" && !approve && !strings.Contains(told.text, "the moon is full") {
 					t.Errorf("the agent was not told why: %q", told.text)
@@ -281,7 +287,7 @@ func TestRealRunnerOutlivesTheProviderRefusing(t *testing.T) {
 	eachRunner(t, nil, func(t *testing.T, r *cliRig, adapter string) {
 		first := askAgents(t, r, adapter, nil, "Please remember the word heron.")
 		completed(t, first, "heron")
-		before := r.runners()
+		before := r.runners(adapter)
 		refused := func(turn *told) {
 			t.Helper()
 			if turn.status != "failed" || turn.code != "resource_not_found" {
@@ -295,7 +301,7 @@ func TestRealRunnerOutlivesTheProviderRefusing(t *testing.T) {
 		} else {
 			completed(t, again, "heron")
 		}
-		if after := r.runners(); !slices.Equal(before, after) {
+		if after := r.runners(adapter); !slices.Equal(before, after) {
 			t.Errorf("runners %v, then %v", before, after)
 		}
 		r.Clean(cliTurnLimit)
@@ -323,11 +329,11 @@ func TestRealRunnerProviderStalls(t *testing.T) {
 	eachRunner(t, nil, func(t *testing.T, r *cliRig, adapter string) {
 		first := askAgents(t, r, adapter, nil, "Please remember the word heron.")
 		completed(t, first, "heron")
-		before := r.runners()
+		before := r.runners(adapter)
 		if turn := askAgents(t, r, adapter, first, "[[error: stall]]"); turn.status != "failed" || turn.code != "request_timeout" {
 			t.Errorf("%s %s %q", turn.status, turn.code, turn.message)
 		}
-		if after := r.runners(); !slices.Equal(before, after) {
+		if after := r.runners(adapter); !slices.Equal(before, after) {
 			t.Errorf("runners %v, then %v", before, after)
 		}
 		r.Clean(cliTurnLimit)

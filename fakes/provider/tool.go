@@ -234,6 +234,11 @@ func (q *question) mcp(c *mind.Call) *toolCall {
 			return &toolCall{tool: t, Args: c.Args}
 		}
 	}
+	for _, t := range q.Tools { // a server and a tool parted by no more than an underscore
+		if c.Server != "" && t.Name == c.Server+"_"+c.Name || c.Server == "" && t.Namespace == "" && strings.HasSuffix(t.Name, "_"+c.Name) {
+			return &toolCall{tool: t, Args: c.Args}
+		}
+	}
 	full := c.Name
 	if c.Server != "" {
 		full = mcpPrefix + c.Server + "__" + c.Name

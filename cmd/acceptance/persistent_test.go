@@ -251,6 +251,7 @@ func TestRealRunnerAsks(t *testing.T) {
 				}
 			})
 		}
+		r.verified(t, adapter, "approvals", "permission_ask")
 		r.Clean(cliTurnLimit)
 	})
 }

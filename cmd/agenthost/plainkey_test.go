@@ -28,7 +28,8 @@ func TestAskIsRefusedWhereNoCLICan(t *testing.T) {
 		for _, p := range b.adapter.Capabilities().Permissions {
 			can = can || p == spec.Ask
 		}
-		if name := b.adapter.Name(); can != (name == "claude-code") {
+		_, only := b.adapter.(agent.Only)
+		if name := b.adapter.Name(); can != (name == "claude-code" || only) {
 			t.Errorf("%s: ask is %v; the texts of cmd/config and the README name who can", name, can)
 		}
 	}

@@ -196,7 +196,7 @@ func decodeBody(k Kind, body string) (Body, error) {
 	switch k {
 	case SessionCreated, SessionUpdated:
 		return &Settings{JSON: []byte(body)}, nil
-	case InputAccepted, ItemsPosted:
+	case InputAccepted, ItemsPosted, InputSteered:
 		b := new(Input)
 		if err := json.Unmarshal([]byte(body), b); err != nil {
 			return nil, err

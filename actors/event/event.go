@@ -90,6 +90,13 @@ const (
 	ItemRemoved Kind = 23
 )
 
+// InputSteered is about a message for a turn that runs. Body: *Input, with its ID.
+// First it says that the message is accepted and on its way to the turn's CLI. Then,
+// with Input.Taken, that the CLI has it: its items are of the turn from there on. One
+// that was not taken becomes a turn of its own: an InputAccepted with the same
+// Input.ID, of the turn of that id.
+const InputSteered Kind = 26
+
 // Event is one fact about a session. Events of a session are numbered from 1
 // without gaps; only a Skipped event stands for more numbers than one. An Event
 // handed on is immutable.
@@ -164,6 +171,10 @@ type Input struct {
 	Background bool `json:"background,omitempty"`
 	// Forget asks for TurnForgotten after the end (store:false).
 	Forget bool `json:"forget,omitempty"`
+	// ID names an input that was to become part of a running turn, and the turn that
+	// it becomes when it does not; Taken says that it has become part. See InputSteered.
+	ID    ID   `json:"id,omitzero"`
+	Taken bool `json:"taken,omitempty"`
 }
 
 // Leg is a further request that goes on with a waiting turn. The turn's own Input

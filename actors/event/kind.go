@@ -14,7 +14,7 @@ var kindNames = [...]string{
 	TurnWaiting: "turn.waiting", CallAnswered: "call.answered", LegStarted: "leg.started", TurnResumed: "turn.resumed",
 	SubagentItem: "subagent.item", SubagentStarted: "subagent.started",
 	ItemsPosted: "items.posted", ItemRemoved: "item.removed",
-	BudgetHit: "budget.hit", EnvironmentChanged: "environment.changed",
+	BudgetHit: "budget.hit", InputSteered: "input.steered", EnvironmentChanged: "environment.changed",
 }
 
 // Kinds lists the closed set in the order of the numbers, for tests that need one

@@ -97,16 +97,21 @@ func samples() []Event {
 		{Kind: EnvironmentChanged, Turn: sampleTurn, Body: &Environment{
 			ID: sampleItem, Type: "self_hosted", Status: EnvironmentFailed, Failure: &Failure{Code: RuntimeNotInstalled, Message: "not there"},
 		}},
+		{Kind: InputSteered, Turn: sampleTurn, Step: 310, Body: &Input{
+			ID: fixedTurn(0x11), Number: 301, Items: []*Item{{ID: ItemID(fixedTurn(0x11), 0), Type: Message, Status: Done, User: true, Text: "and be quick"}},
+			Prompt: "and be quick", Wire: "agents",
+		}},
+		{Kind: InputSteered, Turn: sampleTurn, Step: 310, Body: &Input{
+			ID: fixedTurn(0x11), Items: []*Item{{ID: ItemID(sampleTurn, 7), Type: Message, Status: Done, User: true, Text: "and be quick"}}, Taken: true,
+		}},
 	}
 	for i := range events {
 		events[i].Seq, events[i].At = int64(i+1), 1_796_000_000_000+int64(i)
 		switch events[i].Kind {
 		case Skipped:
 			events[i].Seq = 1 << 20
-		case BudgetHit:
-			events[i].Seq = 1<<20 + 1
-		case EnvironmentChanged:
-			events[i].Seq = 1<<20 + 2
+		case BudgetHit, EnvironmentChanged, InputSteered:
+			events[i].Seq = 1<<20 + int64(i-29) // behind Skipped
 		}
 	}
 	return events

@@ -10,7 +10,7 @@ import (
 
 // AtRest reports whether nothing is queued or running; only such a state has a
 // checkpoint (doc.go says why).
-func (s *State) AtRest() bool { return len(s.open) == 0 }
+func (s *State) AtRest() bool { return len(s.open) == 0 && len(s.steers) == 0 }
 
 type checkpoint struct {
 	Session  *Session      `json:"session"`

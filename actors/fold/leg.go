@@ -2,7 +2,8 @@ package fold
 
 import "github.com/agenthost/agenthost/actors/event"
 
-// Answer is what a caller said to an item that asked it.
+// Answer is what a caller said while the turn ran: to an item that asked it, or a
+// message that became part of the turn.
 type Answer struct {
 	// At is the number of output items before it.
 	At   int32

@@ -96,7 +96,7 @@ type Turn struct {
 	// Items are the output items in index order. An item that is still open
 	// appears with what it has so far, in progress.
 	Items []*event.Item `json:"-"`
-	// Answers are what callers said to the items that asked them, in order.
+	// Answers are what callers said while it ran, in order.
 	Answers []Answer `json:"-"`
 	// Legs are the requests that the turn answers, once it has waited for its caller;
 	// nil before that.

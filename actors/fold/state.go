@@ -25,6 +25,7 @@ type View struct {
 type State struct {
 	session Session
 	open    []*openTurn // in order of acceptance
+	steers  []steer     // in order of acceptance
 	posted  posted
 }
 
@@ -146,7 +147,7 @@ func (s *State) Apply(ev *event.Event) (*View, error) {
 	}
 	o := s.find(ev.Turn)
 	if o == nil {
-		if ev.Kind >= event.TurnForgotten { // or a newer writer's
+		if ev.Kind >= event.TurnForgotten && ev.Kind != event.InputSteered { // or a newer writer's
 			return nil, nil
 		}
 		return nil, fmt.Errorf("fold: event %d (%s) of turn %s, which is not open", ev.Seq, ev.Kind, ev.Turn)
@@ -186,6 +187,8 @@ func (s *State) Apply(ev *event.Event) (*View, error) {
 		return s.view(o), nil
 	case event.CallAnswered:
 		o.answer(ev)
+	case event.InputSteered:
+		return nil, s.steered(o, ev)
 	case event.LegStarted:
 		s.session.LastActive = ev.At
 		return s.view(o), nil
@@ -255,15 +258,26 @@ func (s *State) accepted(ev *event.Event) (*View, error) {
 		return nil, fmt.Errorf("fold: event %d accepts turn %s, which is none or open already", ev.Seq, ev.Turn)
 	}
 	s.session.Open++
-	s.session.Turns++
 	s.session.LastActive = ev.At
+	place, waited := s.unsteered(ev.Turn)
+	if !waited {
+		s.session.Turns++
+		place = steer{ordinal: s.session.Turns, latest: s.session.Latest}
+	}
 	o := &openTurn{at: map[event.ID]int32{}, turn: Turn{
-		ID: ev.Turn, Session: s.session.ID, Ordinal: s.session.Turns, Status: Queued, Created: ev.At,
+		ID: ev.Turn, Session: s.session.ID, Ordinal: place.ordinal, Status: Queued, Created: ev.At,
 		Input: in, Settings: s.session.Settings, Steps: Steps(ev), First: ev.Seq, Last: ev.Seq,
-		Previous: s.session.Latest,
+		Previous: place.latest,
 	}}
-	s.session.Latest, s.session.Failing = ev.Turn, false
-	s.open = append(s.open, o)
+	if place.latest == s.session.Latest { // else a turn was accepted behind this one
+		s.session.Latest = ev.Turn
+	}
+	s.session.Failing = false
+	at := len(s.open)
+	for at > 0 && s.open[at-1].turn.Ordinal > place.ordinal {
+		at--
+	}
+	s.open = slices.Insert(s.open, at, o)
 	return s.view(o), nil
 }
 

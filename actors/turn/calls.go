@@ -215,6 +215,7 @@ func (t *Turn) resumed() {
 		t.arm(TurnTimer, t.turnLeft)
 	}
 	t.arm(IdleTimer, t.cfg.IdleTimeout)
+	t.hand()
 	if len(t.pending) > 0 {
 		t.gather()
 	}

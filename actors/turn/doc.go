@@ -70,6 +70,14 @@
 // clock. What the CLI says about calls of HostServer is left out. With Asks a tool's
 // item begins after the question that may precede it.
 //
+// # Steering
+//
+// A message for the running turn is handed to the CLI once it runs and does not wait
+// for its caller, one at a time. Of one that the CLI has (Steered, Taken) InputSteered
+// is emitted, which makes it part of the turn. When the CLI refuses one, it and all
+// that follow are given back, in order, as Unsteered. The turn's end says nothing of
+// those that are left: whoever keeps them sees it.
+//
 // # Items
 //
 // The core makes events of facts. Every ItemStarted gets one ItemDone before

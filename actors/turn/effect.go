@@ -44,6 +44,11 @@ type (
 		Call   int64
 		Answer *event.Item
 	}
+	// Hand gives a message for the running turn to the CLI; it is answered with
+	// Steered, or by the turn's end.
+	Hand struct{ Input event.ID }
+	// Unsteered says that a message does not become part of the turn.
+	Unsteered struct{ Input event.ID }
 	// Refuse says that the Answered of this Step was not taken.
 	Refuse struct{ Failure *event.Failure }
 	// Finished says that nothing more will come.
@@ -60,5 +65,7 @@ func (Disarm) isEffect()    {}
 func (Wait) isEffect()      {}
 func (Continue) isEffect()  {}
 func (Deliver) isEffect()   {}
+func (Hand) isEffect()      {}
+func (Unsteered) isEffect() {}
 func (Refuse) isEffect()    {}
 func (Finished) isEffect()  {}

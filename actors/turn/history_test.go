@@ -187,6 +187,10 @@ func input(t *testing.T, words []string) Input {
 		return answered(t, rest)
 	case "resumed":
 		return Resumed{}
+	case "steer":
+		return Steer{Input: steerID(rest[0]), Items: []*event.Item{{Type: event.Message, User: true, Text: rest[1]}}}
+	case "steered":
+		return Steered{Input: steerID(rest[0]), Taken: rest[1] == "taken"}
 	case "elapsed":
 		for timer := range timers {
 			if timer.String() == rest[0] {
@@ -197,6 +201,9 @@ func input(t *testing.T, words []string) Input {
 	t.Fatalf("input %q", words)
 	return nil
 }
+
+// steerID is the id of an input with a name of one letter.
+func steerID(name string) event.ID { return event.ID{0xcd, 15: name[0]} }
 
 // answered reads "leg", "conclude", "cancel", and answers separated by "|": the item's
 // ordinal and what is said to it.
@@ -417,6 +424,10 @@ func show(out *strings.Builder, e Effect) {
 		fmt.Fprintf(out, "  disarm %s\n", e.Timer)
 	case Deliver:
 		fmt.Fprintf(out, "  deliver %d%s\n", e.Call, showItem(e.Answer))
+	case Hand:
+		fmt.Fprintf(out, "  hand %c\n", e.Input[15])
+	case Unsteered:
+		fmt.Fprintf(out, "  unsteered %c\n", e.Input[15])
 	case Refuse:
 		fmt.Fprintf(out, "  refuse %s: %q\n", e.Failure.Code, e.Failure.Message)
 	default:
@@ -435,10 +446,17 @@ func showEvent(ev event.Event) string {
 	switch b := ev.Body.(type) {
 	case *event.Item:
 		s += showItem(b)
+<<<<<<< HEAD
 	case *event.Environment:
 		s += fmt.Sprintf(" %s %s", b.Type, b.Status)
 		if b.Failure != nil {
 			s += fmt.Sprintf(" %s: %q", b.Failure.Code, b.Failure.Message)
+=======
+	case *event.Input:
+		s += fmt.Sprintf(" %c", b.ID[15])
+		for _, it := range b.Items {
+			s += fmt.Sprintf(" #%d", event.ItemOrdinal(ev.Turn, it.ID)) + showItem(it)
+>>>>>>> 445537a (event, fold, turn: a message that becomes part of a running turn, or a turn of its own)
 		}
 	case *event.Leg:
 		s += fmt.Sprintf(" %d answers=%d", b.Number, len(b.Answers))

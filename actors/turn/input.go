@@ -81,6 +81,17 @@ type (
 	}
 	// Resumed says that the turn has a slot again.
 	Resumed struct{}
+	// Steer says that a message of the caller's is to become part of the turn. Input
+	// names it, Items are what is said.
+	Steer struct {
+		Input event.ID
+		Items []*event.Item
+	}
+	// Steered says what the CLI made of a message that it was handed.
+	Steered struct {
+		Input event.ID
+		Taken bool
+	}
 	// Elapsed says that a timer fired.
 	Elapsed struct{ Timer Timer }
 	// Used says what the process and everything below it take now, as far as the
@@ -110,5 +121,7 @@ func (Called) isInput()        {}
 func (CallLeft) isInput()      {}
 func (Answered) isInput()      {}
 func (Resumed) isInput()       {}
+func (Steer) isInput()         {}
+func (Steered) isInput()       {}
 func (Elapsed) isInput()       {}
 func (Used) isInput()          {}

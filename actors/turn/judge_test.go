@@ -27,6 +27,7 @@ type judge struct {
 	asked    bool // for a process
 	spawned  bool // a process is there
 	wait     waitJudge
+	steer    steerJudge
 	resumed  bool // in this Step
 }
 
@@ -56,6 +57,7 @@ func (j *judge) fold(ev event.Event) error {
 // input notes what the owner promises about the process.
 func (j *judge) input(in Input) {
 	j.wait.input(in)
+	j.steer.input(in)
 	switch in := in.(type) {
 	case Elapsed:
 		delete(j.armed, in.Timer)
@@ -77,6 +79,9 @@ func (j *judge) effects(effects []Effect) error {
 			}
 		}
 		if err := j.wait.effect(e); err != nil {
+			return err
+		}
+		if err := j.steer.effect(e, j.ended != nil); err != nil {
 			return err
 		}
 		switch e := e.(type) {
@@ -155,6 +160,9 @@ func (j *judge) event(ev event.Event) error {
 		return err
 	}
 	if err := j.wait.event(ev); err != nil {
+		return err
+	}
+	if err := j.steer.event(ev, j.seen); err != nil {
 		return err
 	}
 	switch ev.Kind {

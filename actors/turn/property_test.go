@@ -57,7 +57,7 @@ func TestWellBehavedOwnerAlwaysFinishes(t *testing.T) {
 		var todo []Input // what the owner and the process will say next
 		armed := map[Timer]bool{}
 		cancelled, concluded := false, false
-		calls := int64(0)
+		calls, steers := int64(0), byte(0)
 		step := func(in Input) {
 			j.input(in)
 			effects := turn.Step(in, now)
@@ -75,6 +75,8 @@ func TestWellBehavedOwnerAlwaysFinishes(t *testing.T) {
 					todo = append(todo, pick[Input](rt, Spawned{1}, Spawned{1}, SpawnFailed{}))
 				case Continue:
 					todo = append(todo, Resumed{})
+				case Hand:
+					todo = append(todo, Steered{Input: e.Input, Taken: rapid.IntRange(0, 3).Draw(rt, "taken") > 0})
 				case Terminate, Kill:
 					todo = append(todo, Exited{Exit: agent.Exit{Code: -1, Signal: "killed"}}, Gone{})
 				case Arm:
@@ -107,6 +109,9 @@ func TestWellBehavedOwnerAlwaysFinishes(t *testing.T) {
 			case j.spawned && rapid.IntRange(0, 3).Draw(rt, "call") == 0:
 				calls++
 				step(drawCall(rt, calls))
+			case rapid.IntRange(0, 9).Draw(rt, "steer") == 0:
+				steers++
+				step(Steer{Input: event.ID{0xcd, steers}, Items: []*event.Item{{Type: event.Message, User: true, Text: text(rt)}}})
 			case calls > 0 && rapid.IntRange(0, 19).Draw(rt, "leave") == 0:
 				step(CallLeft{Call: int64(rapid.IntRange(1, int(calls)).Draw(rt, "number"))})
 			case len(armed) > 0 && rapid.Bool().Draw(rt, "timer"):
@@ -167,7 +172,11 @@ func drawUsed(rt *rapid.T) Used {
 }
 
 func anyInput(rt *rapid.T) Input {
-	switch rapid.IntRange(0, 26).Draw(rt, "input") {
+	switch rapid.IntRange(0, 29).Draw(rt, "input") {
+	case 27:
+		return drawSteer(rt)
+	case 28, 29:
+		return Steered{Input: pick(rt, steerNames...), Taken: rapid.Bool().Draw(rt, "taken")}
 	case 25:
 		return drawUsed(rt)
 	case 26:
@@ -215,6 +224,13 @@ func anyInput(rt *rapid.T) Input {
 	default:
 		return Output{Facts: drawFacts(rt)}
 	}
+}
+
+// steerNames are the ids of messages for running turns.
+var steerNames = []event.ID{{}, {0xcd, 1}, {0xcd, 2}, {0xcd, 3}}
+
+func drawSteer(rt *rapid.T) Steer {
+	return Steer{Input: pick(rt, steerNames...), Items: []*event.Item{{Type: event.Message, User: true, Text: text(rt)}}}
 }
 
 // drawCall asks, or is no question at all.

@@ -75,6 +75,7 @@ func (t *Turn) starting(in Input) {
 		}
 		t.state = running
 		t.arm(IdleTimer, t.cfg.IdleTimeout)
+		t.hand()
 		if len(t.pending) > 0 {
 			t.gather()
 		}

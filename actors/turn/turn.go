@@ -89,9 +89,13 @@ type Turn struct {
 	// after the first.
 	pending, calls []*call
 	legs           int32
-	lineLost       int64 // bytes of the newest line that was dropped
-	unread         bool  // stdout is not read on
-	dropped        int64 // facts too late or of no open item
+	// steers are messages that are to become part of the turn; deaf says that the CLI
+	// refused one.
+	steers   []steer
+	deaf     bool
+	lineLost int64 // bytes of the newest line that was dropped
+	unread   bool  // stdout is not read on
+	dropped  int64 // facts too late or of no open item
 
 	items normaliser
 
@@ -118,6 +122,23 @@ func (t *Turn) Step(in Input, now int64) []Effect {
 	if _, ok := in.(Hurry); ok {
 		t.hurried = true
 	}
+	switch in := in.(type) {
+	case Steer:
+		t.steer(in)
+	case Steered:
+		t.steered(in)
+	default:
+		t.by(in)
+	}
+	if len(t.events) == 0 {
+		return t.effects[1:]
+	}
+	t.effects[0] = Emit{Events: t.events}
+	return t.effects
+}
+
+// by takes an input as the state says.
+func (t *Turn) by(in Input) {
 	switch t.state {
 	case fresh:
 		t.fresh(in)
@@ -140,11 +161,6 @@ func (t *Turn) Step(in Input, now int64) []Effect {
 	case done:
 		t.drop(in)
 	}
-	if len(t.events) == 0 {
-		return t.effects[1:]
-	}
-	t.effects[0] = Emit{Events: t.events}
-	return t.effects
 }
 
 // Settled reports whether TurnEnded was emitted.

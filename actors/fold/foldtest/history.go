@@ -35,7 +35,9 @@ type History struct {
 	forget  []event.ID          // ended turns that are to be forgotten
 	notes   []event.ID          // whose item is not removed
 	noted   int
-	held    bool // by a budget
+	held    bool           // by a budget
+	steers  []*event.Input // on their way into the running turn
+	inputs  int
 }
 
 const start = 1_796_000_000_000

@@ -51,6 +51,10 @@ var moves = []move{
 	{waits, (*History).answered},
 	{waits, (*History).answered},
 	{busy, (*History).end},
+	{func(h *History) bool { return busy(h) && !h.held && h.inputs < 40 }, (*History).steer},
+	{func(h *History) bool { return runs(h) && len(h.steers) > 0 }, (*History).steered},
+	{func(h *History) bool { return runs(h) && len(h.steers) > 0 }, (*History).steered},
+	{func(h *History) bool { return busy(h) && !h.held && len(h.steers) > 0 }, (*History).unsteered},
 	{any1, func(h *History) { h.set.Agent.Model = h.text("model"); h.settings(event.SessionUpdated) }},
 	{func(h *History) bool { return len(h.forget) > 0 }, (*History).forgotten},
 	{func(h *History) bool { return h.held }, func(h *History) { h.budget(true) }},
@@ -88,6 +92,36 @@ func (h *History) accept() {
 	if in.Forget {
 		h.forget = append(h.forget, turn)
 	}
+}
+
+// steer accepts a message for the running turn.
+func (h *History) steer() {
+	h.inputs++
+	id := event.ID{0x72, 11: byte(h.inputs)}
+	in := event.Input{ID: id, Number: int64(100 + h.inputs), Prompt: h.text("prompt"), Wire: "agents"}
+	in.Items = []*event.Item{{ID: event.ItemID(id, 0), Type: event.Message, Status: event.Done, User: true, Text: in.Prompt}}
+	h.add(event.Event{Kind: event.InputSteered, Turn: h.running, Body: &in})
+	h.steers = append(h.steers, &in)
+}
+
+// steered has the CLI take the oldest of them.
+func (h *History) steered() {
+	it := *h.steers[0].Items[0]
+	it.ID = h.next(h.running)
+	h.add(event.Event{Kind: event.InputSteered, Turn: h.running, Body: &event.Input{ID: h.steers[0].ID, Taken: true, Items: []*event.Item{&it}}})
+	h.steers = h.steers[1:]
+}
+
+// unsteered makes turns of all of them.
+func (h *History) unsteered() {
+	for _, steer := range h.steers {
+		in := *steer
+		in.Waiting = true
+		h.items[in.ID] = 1
+		h.add(event.Event{Kind: event.InputAccepted, Turn: in.ID, Body: &in})
+		h.Turns, h.queued = append(h.Turns, in.ID), append(h.queued, in.ID)
+	}
+	h.steers = nil
 }
 
 // budget holds the session at one of the host's, or lifts it.
@@ -343,8 +377,12 @@ func (h *History) answer() {
 }
 
 func (h *History) ended(turn event.ID, e event.End) {
-	e.Idle = h.State.Session().Open == 1
+	ends := h.running.IsZero() // it was the running one
+	e.Idle = h.State.Session().Open == 1 && (!ends || len(h.steers) == 0)
 	h.add(event.Event{Kind: event.TurnEnded, Turn: turn, Body: &e})
+	if ends {
+		h.unsteered()
+	}
 }
 
 // forgotten removes a turn that was not to be stored, once it has ended.

@@ -26,6 +26,7 @@ type (
 		// joined are the settings with the agent that the first input brings to a
 		// session that has none.
 		joined *spec.Session
+		busy   busy
 		key    *store.Key
 		reply  chan answer[*Posted]
 	}
@@ -79,7 +80,7 @@ func (s *session) post(c actor.Context, m *post) {
 	}
 	inputs := inputsOf(m.actions)
 	posted := &Posted{Before: s.state.Session().Head}
-	var turns, cancels []event.ID
+	var turns, steers, cancels []event.ID
 	var g *group
 	if inputs > 0 || m.key != nil {
 		g = s.group(m.key)
@@ -89,6 +90,10 @@ func (s *session) post(c actor.Context, m *post) {
 		switch {
 		case a.Input != nil:
 			s.join(g, m.joined)
+			if part, _ := s.steers(a.Input, &m.busy); part { // postable has heard what it refuses
+				steers = append(steers, s.steer(g, a.Input, posted))
+				continue
+			}
 			turns = append(turns, s.accept(g, a.Input, posted))
 		case a.Cancel:
 			if t, ok := s.cancelTarget(); ok {
@@ -107,6 +112,9 @@ func (s *session) post(c actor.Context, m *post) {
 		m.reply <- answer[*Posted]{value: posted}
 		for _, t := range turns {
 			s.enqueue(c, t)
+		}
+		for _, id := range steers {
+			s.hand(c, id)
 		}
 		for _, t := range cancels {
 			s.cancel(c, t)
@@ -151,6 +159,9 @@ func (s *session) postable(m *post) error {
 		if err := s.latest(a.Input.After); err != nil {
 			return err
 		}
+		if _, err := s.steers(a.Input, &m.busy); err != nil {
+			return err
+		}
 		first = false
 	}
 	if inputsOf(m.actions) > 0 {
@@ -158,7 +169,7 @@ func (s *session) postable(m *post) error {
 			return budget.Refused(b)
 		}
 	}
-	if n := inputsOf(m.actions); n > 0 && s.fifo.Full(n+s.staged) {
+	if n := inputsOf(m.actions); n > 0 && s.fifo.Full(n+s.staged+s.steering()) {
 		f := event.Fail(event.QueueFull, "this session's queue is full; wait for a turn to end, or raise limits.max_queue")
 		f.RetryAfter = s.nextPlace()
 		return f
@@ -184,9 +195,23 @@ func notLatest() error {
 func (s *session) accept(g *group, in *spec.NewInput, posted *Posted) event.ID {
 	turn := event.NewTurnID()
 	ses := s.state.Session()
+	body := s.inputOf(turn, in)
+	body.WasIdle = ses.Open == 0
+	body.Waiting = ses.Open > 0 || s.host.stats.full(s.host.cfg.limits.MaxConcurrentTurns)
+	v := s.add(g, event.Event{Kind: event.InputAccepted, Turn: turn, Body: body})
+	posted.Turns = append(posted.Turns, v.Turn)
+	s.staged++
+	if in.Forget {
+		s.claim(posted.Before)
+	}
+	s.record(g, v.Turn, store.TurnOpen)
+	return turn
+}
+
+// inputOf is what is stored of in, as the input of a turn.
+func (s *session) inputOf(turn event.ID, in *spec.NewInput) *event.Input {
 	body := &event.Input{
 		Number: s.host.number.Add(1), Items: make([]*event.Item, len(in.Items)), Prompt: in.Prompt(),
-		WasIdle: ses.Open == 0, Waiting: ses.Open > 0 || s.host.stats.full(s.host.cfg.limits.MaxConcurrentTurns),
 		Wire: in.Wire, Echo: in.Echo, Background: in.Background, Forget: in.Forget,
 	}
 	body.Before, _ = spec.Newest(in.Before)
@@ -198,14 +223,7 @@ func (s *session) accept(g *group, in *spec.NewInput, posted *Posted) event.ID {
 	if o := s.overrides(in); o != nil {
 		body.Overrides, _ = json.Marshal(o)
 	}
-	v := s.add(g, event.Event{Kind: event.InputAccepted, Turn: turn, Body: body})
-	posted.Turns = append(posted.Turns, v.Turn)
-	s.staged++
-	if in.Forget {
-		s.claim(posted.Before)
-	}
-	s.record(g, v.Turn, store.TurnOpen)
-	return turn
+	return body
 }
 
 // join gives the session the agent of its first input, if it has none.

@@ -13,11 +13,12 @@ type guest struct {
 	job  *job
 
 	spoke    bool
-	waiting  int          // batches that are not stored yet
-	backlog  *agent.Batch // what came meanwhile
-	held     int64        // its bytes
-	bytes    int64        // of the turn
-	limited  bool         // they were too many
+	waiting  int             // batches that are not stored yet
+	backlog  *agent.Batch    // what came meanwhile
+	steered  []agent.Steered // what was said of messages meanwhile
+	held     int64           // its bytes
+	bytes    int64           // of the turn
+	limited  bool            // they were too many
 	tools    bool
 	mark     string
 	told     bool // its end was asked for
@@ -39,6 +40,10 @@ func newGuest(m *seek) *guest {
 
 // take receives what was said in the turn.
 func (g *guest) take(c actor.Context, r *runner, said *agent.Said) {
+	// Before what was said with it: a verdict in it would come first.
+	if g.steered = append(g.steered, said.Steered...); g.backlog == nil {
+		g.tellSteered(c)
+	}
 	g.bytes += said.Bytes
 	if said.Tools {
 		g.tools, g.mark = true, said.Mark
@@ -71,10 +76,22 @@ func (g *guest) send(c actor.Context, r *runner, b *agent.Batch) {
 	g.spoke = true
 }
 
+// tellSteered says what became of messages for the turn.
+func (g *guest) tellSteered(c actor.Context) {
+	for _, s := range g.steered {
+		if g.forsaken {
+			break
+		}
+		c.Send(g.pid, &steered{s})
+	}
+	g.steered = nil
+}
+
 // kept: a batch is stored.
 func (g *guest) kept(c actor.Context, r *runner) {
 	g.waiting--
 	if b := g.backlog; b != nil {
+		g.tellSteered(c)
 		g.backlog, g.held = nil, 0
 		g.send(c, r, b)
 	}
@@ -84,6 +101,7 @@ func (g *guest) kept(c actor.Context, r *runner) {
 func (g *guest) leave(c actor.Context, exit agent.Exit, last *event.Failure) {
 	g.grace.stop()
 	close(g.done)
+	g.tellSteered(c)
 	b := new(agent.Batch)
 	if g.backlog != nil {
 		b.Facts, g.backlog = append(b.Facts, g.backlog.Facts...), nil

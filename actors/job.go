@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/agenthost/agenthost/actors/agent"
 	"github.com/agenthost/agenthost/actors/budget"
@@ -36,6 +37,8 @@ type job struct {
 	limits     process.Limits
 	maxOutput  int64
 	dir        string // private to the turn, to be removed after it
+	// writing are those who still put files there.
+	writing sync.WaitGroup
 	// berth is where it runs with the persistent driver; nil for a process of its own.
 	berth *berth
 	// door is the turn's way to its caller, nil without one. Closed after the turn.

@@ -151,6 +151,9 @@ type RuntimeConfig struct {
 	Home        HomeMode         // default HomePrivate
 	Driver      Driver           // default DriverAuto
 	Permissions spec.Permissions // default workspace_write
+	// OnBusy is what becomes of a message that comes while a turn runs, unless it, its
+	// session or its agent says; default queue.
+	OnBusy spec.OnBusy
 	// Strict refuses workspace_write on an adapter that cannot confine it.
 	Strict    bool
 	Sandboxed bool
@@ -292,6 +295,9 @@ func (c *config) validate() error {
 			errs = append(errs, fmt.Errorf("runtime %q: it has no persistent driver; use auto or exec", r.Adapter.Name()))
 		case r.Driver != "" && r.Driver != DriverAuto && r.Driver != DriverExec && r.Driver != DriverPersistent:
 			errs = append(errs, fmt.Errorf("runtime %q: no driver %q; use auto, exec or persistent", r.Adapter.Name(), r.Driver))
+		}
+		if err := spec.ValidOnBusy("on_busy", r.OnBusy); err != nil {
+			errs = append(errs, fmt.Errorf("runtime %q: %w", r.Adapter.Name(), err))
 		}
 		if err := spec.ValidPermissions(r.Permissions); err != nil {
 			errs = append(errs, fmt.Errorf("runtime %q: %w", r.Adapter.Name(), err))

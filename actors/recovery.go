@@ -80,6 +80,7 @@ func (s *session) recover(c actor.Context, rec *store.Session) {
 	for _, t := range s.state.OpenTurns() {
 		if t.Status != fold.Queued {
 			s.settle(g, t.ID, &event.End{Outcome: event.Failed, Failure: f})
+			s.requeue(c)
 			continue
 		}
 		s.effects(c, s.fifo.Accept(t.ID, t.Input.Number))

@@ -128,6 +128,8 @@ func (r *runner) Receive(c actor.Context) {
 			r.depart(c, g)
 		}
 		r.readOn()
+	case *steering:
+		r.steer(c, m)
 	case *dismiss:
 		r.dismiss(c, m)
 	case *forsake:

@@ -3,6 +3,7 @@ package actors
 import (
 	"slices"
 
+	"github.com/agenthost/agenthost/actors/agent"
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/asynkron/protoactor-go/actor"
 )
@@ -75,6 +76,12 @@ func (r *runners) Receive(c actor.Context) {
 		if s := r.at[m.turn]; s != nil {
 			c.Send(s.at.pid, m)
 		}
+	case *steering:
+		if s := r.at[m.turn]; s != nil {
+			c.Send(s.at.pid, m)
+			return
+		}
+		c.Send(m.pid, &steered{agent.Steered{Input: m.s.Input, Why: "the turn has no runner"}})
 	case *forsake:
 		if s := r.at[m.turn]; s != nil {
 			s.forsaken = true

@@ -43,8 +43,9 @@ type running struct {
 	// counted says that it is one of those that may wait without a slot, crowded that
 	// it waits in its slot because they are too many.
 	counted, crowded bool
-	// spent says that it was told to stop at a budget.
-	spent bool
+	// spent says that it was told to stop at a budget, deaf that its CLI refused a
+	// message.
+	spent, deaf bool
 }
 
 func (s *session) effects(c actor.Context, effects []queue.SessionEffect) {
@@ -119,7 +120,7 @@ func (s *session) took(c actor.Context, m *turnEvents) {
 		}
 		s.add(g, ev)
 		switch ev.Kind {
-		case event.ItemDone, event.TurnStarted, event.CallAnswered, event.SubagentItem:
+		case event.ItemDone, event.TurnStarted, event.CallAnswered, event.SubagentItem, event.InputSteered:
 			g.durable = true
 		case event.TurnWaiting, event.LegStarted:
 			g.durable, g.body = true, true
@@ -131,6 +132,7 @@ func (s *session) took(c actor.Context, m *turnEvents) {
 	s.askAround(c)
 	g.then = append(g.then, func(_ actor.Context, err error) { m.release(err) })
 	s.flush(c)
+	s.requeue(c)
 }
 
 // answered prepares the reply to who answered, for when it is stored.
@@ -178,9 +180,18 @@ func (s *session) settle(g *group, id event.ID, end *event.End) {
 // asked for that: a crash in between would leave what was to be removed.
 func (s *session) end(g *group, ev event.Event, end *event.End) {
 	hit := s.afterEnd(end.Usage)
-	end.Idle = s.state.Session().Open == 1 && hit == nil
+	left := s.state.Steering(ev.Turn) // not taken: turns of their own
+	end.Idle = s.state.Session().Open == 1 && hit == nil && len(left) == 0
 	ev.Body = end
 	v := s.add(g, ev)
+	defer func() { // behind what is forgotten
+		for _, in := range left {
+			s.release(g, in)
+		}
+		if hit != nil {
+			s.hit(g, hit)
+		}
+	}()
 	g.durable, g.body = true, true
 	s.charge(g, end.Usage)
 	g.then = append(g.then, func(_ actor.Context, err error) {
@@ -188,9 +199,6 @@ func (s *session) end(g *group, ev event.Event, end *event.End) {
 			s.host.ended(v)
 		}
 	})
-	if hit != nil {
-		defer s.hit(g, hit) // behind what is forgotten
-	}
 	if replies, asked := s.forget[ev.Turn]; asked || forgetful(v.Turn) {
 		s.forgetIn(g, v.Turn, replies...)
 		delete(s.forget, ev.Turn)
@@ -254,6 +262,7 @@ func (s *session) turnGone(c actor.Context, who *actor.PID) {
 		s.settle(g, turn, &event.End{Outcome: event.Failed, Failure: crash()})
 		s.asksNothing(c)
 		s.flush(c)
+		s.requeue(c)
 	}
 	s.finished(c, turn)
 }

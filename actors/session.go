@@ -46,12 +46,14 @@ type session struct {
 	// staged counts inputs that are folded but not yet in the fifo.
 	staged int
 
-	run    *running
-	asking []*answers                           // handed to the running turn, and not heard of
-	asks   bool                                 // the supervisor knows of open questions
-	spent  budget.Spent                         // of the newest grant
-	forget map[event.ID][]chan answer[struct{}] // open turns to forget at their end, and who asked
-	claims []claim
+	run *running
+	// released are turns made of messages for another, not in the fifo yet.
+	released []event.ID
+	asking   []*answers                           // handed to the running turn, and not heard of
+	asks     bool                                 // the supervisor knows of open questions
+	spent    budget.Spent                         // of the newest grant
+	forget   map[event.ID][]chan answer[struct{}] // open turns to forget at their end, and who asked
+	claims   []claim
 	// amendments wait for their turn; the first is being done.
 	amendments []*amendment
 
@@ -106,7 +108,7 @@ func (s *session) reset() {
 	s.state = fold.New()
 	s.fifo = queue.NewSession(s.host.cfg.limits.MaxQueue)
 	s.ring = newRing(0, s.host.cfg.limits.RingBytes)
-	s.flight, s.next, s.staged = nil, nil, 0
+	s.flight, s.next, s.staged, s.released = nil, nil, 0, nil
 	s.forget, s.claims = map[event.ID][]chan answer[struct{}]{}, nil
 	s.lastCheckpoint, s.sinceBytes, s.skipped = 0, 0, 0
 	s.erasing, s.retryDue = false, false
@@ -263,6 +265,8 @@ func (s *session) always(c actor.Context) {
 		s.spentOut(c)
 	case *turnEvents:
 		s.took(c, m)
+	case *unsteered:
+		s.unsteered(c, m)
 	case *park:
 		s.parked(c, m.turn)
 	case *parkLate:

@@ -102,7 +102,7 @@ func (h *Host) Post(ctx context.Context, owner string, session event.ID, actions
 	if err != nil || earlier != nil {
 		return earlier, err
 	}
-	joined, err := h.postable(ctx, owner, session, actions)
+	joined, busy, err := h.postable(ctx, owner, session, actions)
 	if err != nil {
 		done()
 		return nil, err
@@ -112,24 +112,24 @@ func (h *Host) Post(ctx context.Context, owner string, session event.ID, actions
 		done()
 		return nil, err
 	}
-	m := &post{owner: owner, actions: actions, joined: joined, key: h.key(owner, key), reply: make(chan answer[*Posted], 1)}
+	m := &post{owner: owner, actions: actions, joined: joined, busy: busy, key: h.key(owner, key), reply: make(chan answer[*Posted], 1)}
 	h.root.Send(h.supervisor, &toSession{session, m})
 	return h.posted(ctx, m.reply, done, forget)
 }
 
 // postable refuses what the session's agent cannot do. Of a session without one it
 // gives the settings that it will have.
-func (h *Host) postable(ctx context.Context, owner string, session event.ID, actions []spec.Action) (joined *spec.Session, err error) {
+func (h *Host) postable(ctx context.Context, owner string, session event.ID, actions []spec.Action) (joined *spec.Session, b busy, err error) {
 	if err := h.accepting(ctx); err != nil {
-		return nil, err
+		return nil, b, err
 	}
 	settings, err := h.settings(ctx, owner, session)
 	if err != nil {
-		return nil, err
+		return nil, b, err
 	}
 	for _, a := range actions {
 		if a.Answer != nil {
-			return nil, h.answerable(ctx, owner, session, actions)
+			return nil, b, h.answerable(ctx, owner, session, actions)
 		}
 	}
 	for _, a := range actions {
@@ -138,15 +138,18 @@ func (h *Host) postable(ctx context.Context, owner string, session event.ID, act
 		}
 		if !settings.Settled() {
 			if joined, err = h.joined(settings, a.Input.Agent); err != nil {
-				return nil, err
+				return nil, b, err
 			}
 			settings = joined
 		}
 		if err := h.admissible(ctx, settings, a.Input); err != nil {
-			return nil, err
+			return nil, b, err
+		}
+		if b, err = h.busy(settings); err != nil {
+			return nil, b, err
 		}
 	}
-	return joined, h.hurried(&settings.Agent, inputsOf(actions))
+	return joined, b, h.hurried(&settings.Agent, inputsOf(actions))
 }
 
 // posted waits for a session's answer and then gives the request's key back. A

@@ -17,6 +17,10 @@ import (
 //	#ask TOOL   asks for permission; the runner says "yes" or "no REASON"
 //	#break      breaks the protocol
 //
+// What is said to a running turn it reads from standard input: the message's id and its
+// text. One that has the word refuse in it the runner refuses; of one with the word
+// mute it never says that the turn has it, and gives it to nobody.
+//
 // A prompt finds the runner's pid in $RUNNER. A cancelled turn's shell is ended, what
 // it started is not; with deaf the shell is not ended either.
 type troupe struct {
@@ -26,6 +30,7 @@ type troupe struct {
 	deaf    bool
 	unready bool // it never gets ready
 	bound   bool
+	steers  bool
 }
 
 func (a troupe) certified() []string { return nil }
@@ -35,6 +40,7 @@ func (a troupe) Certified() []string { return a.certified() }
 func (a troupe) PersistentCapabilities() agent.Capabilities {
 	c := a.Capabilities()
 	c.Permissions = append(c.Permissions, spec.Ask)
+	c.Steer = a.steers
 	return c
 }
 
@@ -59,6 +65,16 @@ while read -r word turn rest; do
 			eval "kill \$pid_$turn"
 			echo "$turn #over"
 		fi
+		;;
+	steer)
+		case "$rest" in
+		*refuse*) echo "$turn #refused ${rest%% *}" ;;
+		*mute*) ;;
+		*)
+			echo "$turn #took ${rest%% *}"
+			echo "$rest" 1<>"$ROOM/$turn"
+			;;
+		esac
 		;;
 	permit) echo "$rest" >"$ROOM/$turn" ;;
 	ping) echo "- pong" ;;
@@ -113,6 +129,15 @@ func (p *stageProtocol) Permit(turn event.ID, question string, approved bool, re
 	out.Line([]byte("permit " + turn.Hex() + " " + answer))
 }
 
+func (p *stageProtocol) Steer(turn event.ID, s *agent.Steering, out *agent.Talk) {
+	if p.turns[turn.Hex()] != nil {
+		out.Line([]byte("steer " + turn.Hex() + " " + s.Input.Hex() + " " + strings.ReplaceAll(s.Request.Prompt, "\n", "; ")))
+		return
+	}
+	said := out.Turn(turn)
+	said.Steered = append(said.Steered, agent.Steered{Input: s.Input, Why: "it is over"})
+}
+
 func (p *stageProtocol) Ping(out *agent.Talk) { out.Line([]byte("ping")) }
 
 func (p *stageProtocol) Feed(line []byte, out *agent.Talk) {
@@ -132,6 +157,9 @@ func (p *stageProtocol) Feed(line []byte, out *agent.Talk) {
 	switch string(what) {
 	case "#ask":
 		said.Questions = append(said.Questions, agent.Question{ID: "q", Prompt: agent.Prompt{Tool: string(of), Arguments: "{}"}})
+	case "#took", "#refused":
+		id, _ := event.ParseHex(string(of))
+		said.Steered = append(said.Steered, agent.Steered{Input: id, Taken: string(what) == "#took", Why: "it is not in the mood"})
 	case "#break":
 		out.Break("it spoke in tongues")
 	case "#panic":

@@ -80,6 +80,8 @@ type turnActor struct {
 	// answering are the answers being taken, refused why the core did not.
 	answering *answers
 	refused   *event.Failure
+	// steers are messages for the CLI that it was not handed yet.
+	steers map[event.ID]turn.Steer
 	// held is what the process said while the turn waits.
 	held []any
 
@@ -117,7 +119,13 @@ func (t *turnActor) Receive(c actor.Context) {
 		t.step(c, turn.Spawned{Pid: m.pid}, nil)
 	case *spawnFailed:
 		t.step(c, turn.SpawnFailed{Failure: m.failure}, nil)
-	case *output, *lineDropped, *outputLimit:
+	case *steer:
+		if t.steers == nil {
+			t.steers = map[event.ID]turn.Steer{}
+		}
+		t.steers[m.in.Input] = m.in
+		t.step(c, m.in, nil)
+	case *output, *lineDropped, *outputLimit, *steered:
 		if t.core.Waiting() {
 			t.held = append(t.held, m) // few: the reader's credits run out
 			return
@@ -162,6 +170,11 @@ func (t *turnActor) said(c actor.Context, m any) {
 		t.step(c, turn.LineDropped{Bytes: m.bytes}, nil)
 	case *outputLimit:
 		t.step(c, turn.OutputLimit{Limit: t.job.maxOutput}, nil)
+	case *steered:
+		if !m.what.Taken {
+			t.host.log.Info("message not taken into the running turn", "turn", t.turn.ID, "adapter", t.turn.Settings.Agent.Adapter, "why", m.what.Why)
+		}
+		t.step(c, turn.Steered{Input: m.what.Input, Taken: m.what.Taken}, nil)
 	}
 }
 
@@ -234,6 +247,11 @@ func (t *turnActor) step(c actor.Context, in turn.Input, release func(error)) {
 			c.Send(t.session, &unpark{t.turn.ID})
 		case turn.Deliver:
 			t.deliver(e)
+		case turn.Hand:
+			t.hand(c, e.Input)
+		case turn.Unsteered:
+			delete(t.steers, e.Input)
+			c.Send(t.session, &unsteered{t.turn.ID, e.Input})
 		case turn.Refuse:
 			t.refused = e.Failure
 		case turn.Finished:
@@ -374,12 +392,13 @@ func (t *turnActor) dispose() {
 		return
 	}
 	t.job.door.Close()
-	dir, release := t.job.dir, t.job.release
-	t.job.dir, t.job.release = "", nil
+	job, dir, release := t.job, t.job.dir, t.job.release
+	job.dir, job.release = "", nil
 	if dir == "" && release == nil {
 		return
 	}
 	t.host.work.Go(func() {
+		job.writing.Wait()
 		if dir != "" {
 			_ = os.RemoveAll(dir)
 		}

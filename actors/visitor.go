@@ -41,6 +41,8 @@ func (v *visitor) Receive(c actor.Context) {
 		c.Send(v.host.runners, &seek{turn: id, pid: v.turn, job: v.job})
 	case *terminate:
 		c.Send(v.host.runners, &dismiss{turn: id, now: m.now})
+	case *steering:
+		c.Send(v.host.runners, m)
 	case *actor.Stopping:
 		c.Send(v.host.runners, &forsake{turn: id})
 	}

@@ -79,6 +79,9 @@ type Capabilities struct {
 	// Usage says that the CLI tells how many tokens a turn used; Budget that it
 	// tells what they cost and keeps a limit in money itself.
 	Usage bool `json:"usage"`
+	// Steer says that a message can become part of a turn that runs; its Protocol is a
+	// Steerer.
+	Steer bool `json:"steer"`
 }
 
 // LLM is the provider a CLI talks to. Empty fields are left to the CLI.

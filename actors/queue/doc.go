@@ -3,6 +3,10 @@
 // without clock, goroutine or I/O; their owners (the session actor, the
 // supervisor) carry the results out.
 //
+// A session's line is in order of acceptance. An input that was accepted as a message
+// for the running turn and did not become part of it comes late, and goes into the
+// place that it was accepted in.
+//
 // # The protocol between them
 //
 // A Session asks for its head only, and only while it runs nothing, so an input

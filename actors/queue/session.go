@@ -1,6 +1,10 @@
 package queue
 
-import "github.com/agenthost/agenthost/actors/event"
+import (
+	"slices"
+
+	"github.com/agenthost/agenthost/actors/event"
+)
 
 // SessionEffect is something the session actor must do. The set is closed.
 //
@@ -62,13 +66,24 @@ func (q *Session) Full(n int) bool {
 	return q.max > 0 && busy+n > q.max+1
 }
 
-// Accept puts a turn at the end. Number orders it in admission.
+// Accept puts a turn in its place by number, which orders it in admission too: at the
+// end, unless it was accepted earlier as a message for a running turn.
 func (q *Session) Accept(turn event.ID, number int64) []SessionEffect {
 	if q.closed || turn.IsZero() {
 		return nil
 	}
-	q.line = append(q.line, waiting{turn, number})
-	return q.next()
+	at := len(q.line)
+	for i := at - 1; i >= 0 && (q.line[i].turn.IsZero() || q.line[i].number > number); i-- {
+		if !q.line[i].turn.IsZero() {
+			at = i
+		}
+	}
+	q.line = slices.Insert(q.line, at, waiting{turn, number})
+	var back []SessionEffect
+	if head, _ := q.head(); !q.asked.IsZero() && !q.parked && head.turn != q.asked {
+		back = q.stopAsking() // for the one that is behind it now
+	}
+	return append(back, q.next()...)
 }
 
 // Granted takes a slot: Start, or Return when it is no longer wanted.

@@ -3,6 +3,7 @@ package queue
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/agenthost/agenthost/actors/event"
@@ -110,6 +111,9 @@ func TestSession(t *testing.T) {
 		"done of another turn is nothing": {
 			accept(a, 1, Ask{a, 1}), accept(b, 2), granted(a, Start{a}), done(b), done(event.ID{}), done(a, Ask{b, 2}),
 		},
+		"one that was accepted earlier goes before": {
+			accept(b, 2, Ask{b, 2}), accept(c, 3), accept(a, 1, Withdraw{b}, Ask{a, 1}), granted(b, Return{b}), granted(a, Start{a}), done(a, Ask{b, 2}),
+		},
 		"a closed session starts nothing": {
 			accept(a, 1, Ask{a, 1}), accept(b, 2), shut(Withdraw{a}), granted(a, Return{a}), drop(a), drop(b), accept(c, 3), shut(),
 		},
@@ -191,10 +195,31 @@ func TestSessionAgainstAList(t *testing.T) {
 		var running, asked event.ID
 		held, parked, closed := false, false, false
 		next := 1
+		var late []int // numbers that were given before
 		for range rapid.IntRange(1, 80).Draw(rt, "steps") {
 			var got []SessionEffect
 			turn := id(rapid.IntRange(1, next).Draw(rt, "turn"))
-			switch rapid.IntRange(0, 22).Draw(rt, "what") {
+			switch rapid.IntRange(0, 25).Draw(rt, "what") {
+			case 23:
+				late = append(late, next)
+				next++
+			case 24, 25:
+				if len(late) == 0 {
+					continue
+				}
+				turn = id(late[0])
+				got = q.Accept(turn, int64(late[0]))
+				if !closed {
+					at := len(list)
+					for at > 0 && num(list[at-1]) > late[0] {
+						at--
+					}
+					if list = slices.Insert(list, at, turn); at == 0 && !asked.IsZero() && !parked {
+						expect(rt, &got, Withdraw{asked})
+						asked = event.ID{}
+					}
+				}
+				late = late[1:]
 			case 21:
 				if got, held = q.Hold(), true; !asked.IsZero() && !parked {
 					expect(rt, &got, Withdraw{asked})

@@ -58,7 +58,11 @@ func (s *session) weigh(g *group) {
 // ended folds a turn's last event and, behind it, that a budget is used up.
 func (s *session) ended(g *group, ev event.Event) {
 	b := s.budgets().Reached(budget.Of(ev.Body.(*event.End).Usage))
+	left := s.left(ev.Turn)
 	s.add(g, ev)
+	for _, in := range left {
+		s.release(g, in)
+	}
 	if b != nil {
 		s.hit(g, b)
 	}

@@ -18,6 +18,8 @@
 //   - a turn that waits for its caller has no slot, unless as many wait as may, and
 //     gets one before it goes on; its CLI is told each answer once;
 //   - an answer is acknowledged after its commit;
+//   - a message for a running turn is acknowledged after its commit, and is a turn of
+//     its own in the commit that says that the turn is over or its CLI refused it;
 //   - after a restart, started turns are failed and queued ones run in the order
 //     of acceptance;
 //   - what a budget holds is not started before it is lifted;
@@ -25,7 +27,7 @@
 //
 // The judge sees every commit that landed, every process and every
 // acknowledgement, and holds: an acknowledged input is never lost and runs at
-// most once; turns of a session start in the order of acceptance, one at a time;
+// most once, or is part of one turn; turns of a session start in the order of acceptance, one at a time;
 // one TurnEnded a turn and nothing after it; journals have no gaps and fold to
 // the live state, from the start and from the newest checkpoint; never more
 // turns or CLIs than slots, but for those that wait for their caller, which are

@@ -33,13 +33,19 @@ type turnFact struct {
 	answered, told, delivered map[event.ID]bool
 	waiting                   bool
 	spawned                   int
+	// A message: the turn that it was for, whether that turn's CLI has it, whether it
+	// is part of the turn, and whether it is a turn. Of a turn: the number of the
+	// newest that is part of it.
+	steers                 event.ID
+	shown, taken, accepted bool
+	lastTaken              int64
 }
 
 // journal is what landed of a session.
 type journal struct {
 	head    int64
 	order   []event.ID
-	started int64    // ordinal of the turn started last
+	started int64    // number of the turn started last
 	running event.ID // started and not ended
 	state   *fold.State
 }
@@ -101,9 +107,16 @@ func (j *judge) event(session event.ID, g *journal, ev *event.Event) {
 		if g.state.Session().Held != nil {
 			j.fail("turn %s is accepted while a budget holds session %s", ev.Turn, session)
 		}
+		if t.taken || t.accepted {
+			j.fail("turn %s is accepted and was: part of a turn %v, a turn %v", ev.Turn, t.taken, t.accepted)
+		}
 		g.order = append(g.order, ev.Turn)
-		t.session, t.number, t.ordinal = session, ev.Body.(*event.Input).Number, int64(len(g.order))
+		now, _ := g.state.Turn(ev.Turn)
+		t.session, t.number, t.ordinal, t.accepted = session, ev.Body.(*event.Input).Number, now.Ordinal, true
 		return
+	}
+	if ev.Kind == event.InputSteered {
+		j.steer(session, g, ev)
 	}
 	switch {
 	case t == nil || t.session != session:
@@ -118,10 +131,10 @@ func (j *judge) event(session event.ID, g *journal, ev *event.Event) {
 			j.fail("turn %s started twice", ev.Turn)
 		case !g.running.IsZero():
 			j.fail("turn %s started while %s runs", ev.Turn, g.running)
-		case t.ordinal <= g.started:
-			j.fail("turn %d of session %s started after turn %d", t.ordinal, session, g.started)
+		case t.number <= g.started:
+			j.fail("turn %d of session %s started after turn %d", t.number, session, g.started)
 		}
-		t.started, g.started, g.running = true, t.ordinal, ev.Turn
+		t.started, g.started, g.running = true, t.number, ev.Turn
 	case ev.Kind == event.TurnWaiting, ev.Kind == event.LegStarted:
 		if t.waiting == (ev.Kind == event.TurnWaiting) {
 			j.fail("%s of turn %s, which waits: %v", ev.Kind, ev.Turn, t.waiting)
@@ -156,8 +169,11 @@ func (j *judge) granted() {
 // running: the session started the turn.
 func (j *judge) running(session, id event.ID) {
 	j.slots()
-	t := j.turns[id]
-	if t == nil || t.ended {
+	if t := j.turns[id]; t == nil || t.ended {
+		s := j.w.sessions[session]
+		if now, open := s.state.Turn(id); open && !now.Input.ID.IsZero() {
+			return // made of a message, with a commit that is on its way
+		}
 		j.fail("turn %s is run: %+v", id, t)
 	}
 }
@@ -354,6 +370,7 @@ func (j *judge) quiet() {
 		switch {
 		case t.session.IsZero() && t.acked:
 			j.fail("turn %s was acknowledged and is lost", id)
+		case t.taken: // it is no turn
 		case !t.session.IsZero() && !t.ended:
 			j.fail("turn %s (number %d) is stuck: started %v", id, t.number, t.started)
 		case t.ended && t.spawned == 0 && t.outcome == event.Completed:

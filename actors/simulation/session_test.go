@@ -22,6 +22,7 @@ type (
 	post struct {
 		n          int // inputs, all or nothing
 		thenCancel bool
+		steer      bool // they are for the running turn, if there is one
 	}
 	cancel     struct{}
 	remove     struct{}
@@ -55,6 +56,7 @@ type session struct {
 	flight *group
 	next   []*group
 	staged int
+	freed  []event.ID // turns made of messages for another, not in the fifo yet
 
 	run      *turnActor
 	broken   bool
@@ -80,7 +82,7 @@ func (w *world) newSession(id event.ID) *session {
 
 func (s *session) reset() {
 	s.state, s.fifo = fold.New(), queue.NewSession(maxQueue)
-	s.flight, s.next, s.staged, s.broken = nil, nil, 0, false
+	s.flight, s.next, s.staged, s.broken, s.freed = nil, nil, 0, false, nil
 }
 
 // open creates a session, sometimes with its first input.
@@ -142,11 +144,13 @@ func (s *session) load(lost event.Code) {
 		}
 		queued = append(queued, t)
 	}
-	if s.w.faults.reorder {
-		slices.Reverse(queued)
-	}
+	s.requeue()
 	for _, t := range queued {
-		s.effects(s.fifo.Accept(t.ID, t.Input.Number))
+		if number := t.Input.Number; s.w.faults.reorder {
+			s.effects(s.fifo.Accept(t.ID, -number))
+		} else {
+			s.effects(s.fifo.Accept(t.ID, number))
+		}
 	}
 	s.flush()
 }
@@ -158,6 +162,8 @@ func (s *session) receive(m any) {
 		s.flush()
 	case raise:
 		s.raise(m)
+	case unsteered:
+		s.unsteered(m)
 	case cancel:
 		if t, _, ok := s.fifo.CancelTarget(); ok {
 			s.w.counts["cancels"]++
@@ -201,6 +207,9 @@ func (s *session) post(m post) {
 		return
 	}
 	g := s.group()
+	if m.steer && s.steerable() && s.steer(g, m) {
+		return
+	}
 	var ids []event.ID
 	for range m.n {
 		id := s.w.id()
@@ -282,6 +291,13 @@ func (s *session) took(m turnEvents) {
 	g := s.group()
 	for _, ev := range m.events {
 		if ev.Kind != event.TurnEnded {
+			if in, ok := ev.Body.(*event.Input); ok && s.w.faults.steerAlways {
+				for _, one := range s.state.Steering(m.turn) {
+					if one.ID == in.ID {
+						s.release(g, one)
+					}
+				}
+			}
 			s.add(g, ev)
 		} else {
 			s.ended(g, ev)
@@ -302,6 +318,7 @@ func (s *session) took(m turnEvents) {
 		g.then = append(g.then, func(err error) { s.w.send(s.actor, t.actor, startStored{err}) })
 	}
 	s.flush()
+	s.requeue()
 }
 
 // settle ends a turn that has no actor.
@@ -354,7 +371,7 @@ func (s *session) record(g *group, id event.ID, st store.TurnState, last int64) 
 		row.Ordinal, row.First, row.Number = t.Ordinal, t.First, t.Input.Number
 	} else {
 		fact := s.w.judge.turns[id]
-		if fact == nil {
+		if fact == nil || !fact.accepted {
 			return // accepted in this very group, which is enough here
 		}
 		row.Ordinal, row.Number = fact.ordinal, fact.number

@@ -79,6 +79,8 @@ func TestJudgeNoticesBrokenRules(t *testing.T) {
 		"the newest of a principal is first":     {newestFirst: true},
 		"an asking turn is not heard":            {loseAsk: true},
 		"a principal starves":                    {starve: true},
+		"a message for a turn is lost":           {loseSteers: true},
+		"a message for a turn is doubled":        {steerAlways: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -29,9 +29,10 @@ type turnActor struct {
 	gens  [6]int
 	proc  *process
 
-	parked    bool          // it gave its slot back
-	held      []turn.Output // what the CLI said while the turn waits
-	answering *answers      // being taken
+	parked    bool         // it gave its slot back
+	deaf      bool         // its CLI refused a message
+	held      []turn.Input // what the CLI said while the turn waits
+	answering *answers     // being taken
 
 	stored bool       // TurnStarted is in the store
 	ready  turn.Input // the preparation's answer, held until then
@@ -69,12 +70,12 @@ func (t *turnActor) hear(m any) {
 	switch m := m.(type) {
 	case answers:
 		t.take(m)
-	case turn.Output:
+	case turn.Output, turn.Steered:
 		if t.core.Waiting() {
-			t.held = append(t.held, m)
+			t.held = append(t.held, m.(turn.Input))
 			return
 		}
-		t.step(m)
+		t.step(m.(turn.Input))
 	case turn.Exited:
 		for len(t.held) > 0 {
 			t.unhold()
@@ -152,6 +153,10 @@ func (t *turnActor) step(in turn.Input) {
 				w.judge.delivered(t.id, e.Answer.Call)
 			}
 			w.send(t.actor, t.proc.actor, delivered{e.Call})
+		case turn.Hand:
+			w.send(t.actor, t.proc.actor, steering{e.Input})
+		case turn.Unsteered:
+			w.send(t.actor, t.s.actor, unsteered{t.id, e.Input})
 		case turn.Refuse:
 			w.counts["answers refused"]++
 			t.answering = nil
@@ -213,6 +218,10 @@ func newProcess(t *turnActor) *process {
 func (p *process) receive(m any) {
 	if d, ok := m.(delivered); ok {
 		p.calls = slices.DeleteFunc(p.calls, func(n int64) bool { return n == d.call })
+		return
+	}
+	if s, ok := m.(steering); ok {
+		p.steer(s)
 		return
 	}
 	stop, ok := m.(terminate)

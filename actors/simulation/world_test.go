@@ -34,6 +34,8 @@ type faults struct {
 	newestFirst  bool // admission takes the newest of a principal first
 	loseAsk      bool // a turn that asks for a slot is sometimes not heard
 	starve       bool // one principal has to wait until nobody else does
+	loseSteers   bool // a message that a turn ended without is forgotten
+	steerAlways  bool // messages become turns whether they were taken or not
 }
 
 const (
@@ -359,7 +361,7 @@ func (w *world) ask() {
 		w.send(client, s.actor, raise{int64(w.rng.IntN(200))})
 	case n < 75 && w.answer():
 	case !w.draining:
-		w.send(client, s.actor, post{n: 1 + w.rng.IntN(3), thenCancel: w.chance(10)})
+		w.send(client, s.actor, post{n: 1 + w.rng.IntN(3), thenCancel: w.chance(10), steer: w.chance(2)})
 	}
 }
 

@@ -108,6 +108,8 @@ type NewInput struct {
 	Echo       json.RawMessage
 	Background bool
 	Forget     bool
+	// OnBusy is the request's own wish.
+	OnBusy OnBusy
 	// After, when set, must be the session's newest turn, or the newest completed
 	// one when all later ones failed or were cancelled; else the input is refused
 	// with PreviousNotLatest.

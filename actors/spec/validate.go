@@ -39,7 +39,10 @@ func ValidMetadata(param string, m map[string]string) error {
 			return event.FailParam(event.InvalidRequest, param+"."+k, fmt.Sprintf("a metadata value may have at most %d characters", MaxMetadataValue))
 		}
 	}
-	return nil
+	if b, ok := m[OnBusyKey]; ok && b == "" {
+		return event.FailParam(event.InvalidRequest, param+"."+OnBusyKey, OnBusyKey+" must be queue, steer or reject")
+	}
+	return ValidOnBusy(param+"."+OnBusyKey, OnBusy(m[OnBusyKey]))
 }
 
 // ValidAgentName checks a saved agent's name. "" is allowed: agents may be

@@ -65,7 +65,10 @@ func accepts(c *store.Commit) bool {
 		return true
 	}
 	for i := range c.Events {
-		if c.Events[i].Kind == event.InputAccepted {
+		switch in, _ := c.Events[i].Body.(*event.Input); {
+		case in == nil:
+		case c.Events[i].Kind == event.InputAccepted && in.ID.IsZero(), // else it was accepted for another turn before
+			c.Events[i].Kind == event.InputSteered && !in.Taken:
 			return true
 		}
 	}

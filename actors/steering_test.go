@@ -37,11 +37,6 @@ func steerInto(t *testing.T, h *actors.Host, session event.ID, prompt string) *f
 	return p
 }
 
-func taken(ev event.Event) bool {
-	in, ok := ev.Body.(*event.Input)
-	return ok && ev.Kind == event.InputSteered && in.Taken
-}
-
 // turnsOf are a session's turns, the oldest first, once nothing is open.
 func turnsOf(t *testing.T, h *actors.Host, session event.ID) []*fold.Turn {
 	t.Helper()
@@ -82,7 +77,13 @@ func TestSteeredMessageIsPartOfTheTurn(t *testing.T) {
 	prompt := `does() { echo "#tool $*"; echo "#tooldone $*"; }; echo on; does begin; read -r id text; does hear $text; read -r id text; does then $text; read -r id text`
 	p := create(t, h, prompt)
 	ses, turn := p.Session.ID, p.Turns[0].ID
-	follow(t, h, ses, 0, spoke(turn))
+	does := func(command string) { // is done
+		follow(t, h, ses, 0, func(ev event.Event) bool {
+			it, ok := ev.Body.(*event.Item)
+			return ok && ev.Kind == event.ItemDone && it.Command == command
+		})
+	}
+	does("begin")
 	key := &spec.Key{Value: "once", Hash: "h"}
 	for range 2 { // the second is the first again
 		got, err := h.Post(ctx(t), "alice", ses, []spec.Action{{Input: wishing(spec.Steer, "and quickly")}}, key)
@@ -90,10 +91,11 @@ func TestSteeredMessageIsPartOfTheTurn(t *testing.T) {
 			t.Fatalf("posted %+v, %v", got, err)
 		}
 	}
-	follow(t, h, ses, 0, taken)
+	does("hear and quickly")
 	live, err := h.Turn(ctx(t), "alice", turn)
 	must(t, err)
 	steerInto(t, h, ses, "and well")
+	does("then and well")
 	steerInto(t, h, ses, "that is all")
 	follow(t, h, ses, 0, ended(turn))
 	list := turnsOf(t, h, ses)
@@ -180,8 +182,13 @@ func TestMessageThatIsNotTakenIsATurn(t *testing.T) {
 			p := create(t, h, "echo on; "+strings.ReplaceAll(c.first, "GATE", gate))
 			ses := p.Session.ID
 			follow(t, h, ses, 0, spoke(p.Turns[0].ID))
-			steerInto(t, h, ses, fmt.Sprintf("echo a >>%s # %s", log, c.word))
-			steerInto(t, h, ses, fmt.Sprintf("echo b >>%s # %s", log, c.word))
+			var both []spec.Action
+			for _, word := range []string{"a", "b"} {
+				both = append(both, spec.Action{Input: wishing(spec.Steer, fmt.Sprintf("echo %s >>%s # %s", word, log, c.word))})
+			}
+			if _, err := h.Post(ctx(t), "alice", ses, both, nil); err != nil {
+				t.Fatal(err)
+			}
 			send(t, h, ses, fmt.Sprintf("echo c >>%s", log))
 			c.end(t, h, ses, gate)
 			list := turnsOf(t, h, ses)

@@ -181,7 +181,7 @@ func (s *session) settle(g *group, id event.ID, end *event.End) {
 func (s *session) end(g *group, ev event.Event, end *event.End) {
 	hit := s.afterEnd(end.Usage)
 	left := s.state.Steering(ev.Turn) // not taken: turns of their own
-	end.Idle = s.state.Session().Open == 1 && hit == nil && len(left) == 0
+	end.Idle = s.state.Session().Open == 1 && hit == nil
 	ev.Body = end
 	v := s.add(g, ev)
 	defer func() { // behind what is forgotten

@@ -8,9 +8,9 @@ import (
 	"github.com/agenthost/agenthost/actors/spec"
 )
 
-// AtRest reports whether nothing is queued or running; only such a state has a
+// AtRest reports whether nothing is queued, running or on its way; only such a state has a
 // checkpoint (doc.go says why).
-func (s *State) AtRest() bool { return len(s.open) == 0 && len(s.steers) == 0 }
+func (s *State) AtRest() bool { return s.session.Open == 0 }
 
 type checkpoint struct {
 	Session  *Session      `json:"session"`

@@ -17,7 +17,8 @@ type Session struct {
 	// LastActive is the time of the last event that changed it.
 	LastActive int64         `json:"last_active"`
 	Settings   *spec.Session `json:"-"`
-	// Open counts queued and running turns; the session is idle at 0.
+	// Open counts queued and running turns, and messages on their way into a running
+	// one; the session is idle at 0.
 	Open int `json:"open,omitempty"`
 	// Turns counts all turns ever accepted, and notes: it numbers both.
 	Turns int64 `json:"turns,omitempty"`

@@ -257,9 +257,9 @@ func (s *State) accepted(ev *event.Event) (*View, error) {
 	if ev.Turn.IsZero() || s.find(ev.Turn) != nil {
 		return nil, fmt.Errorf("fold: event %d accepts turn %s, which is none or open already", ev.Seq, ev.Turn)
 	}
-	s.session.Open++
 	s.session.LastActive = ev.At
 	place, waited := s.unsteered(ev.Turn)
+	s.session.Open++
 	if !waited {
 		s.session.Turns++
 		place = steer{ordinal: s.session.Turns, latest: s.session.Latest}

@@ -46,6 +46,7 @@ func (s *State) steered(o *openTurn, ev *event.Event) error {
 		return nil
 	}
 	s.session.Turns++
+	s.session.Open++
 	s.steers = append(s.steers, steer{turn: ev.Turn, in: in, ordinal: s.session.Turns, latest: s.session.Latest})
 	return nil
 }
@@ -54,6 +55,7 @@ func (s *State) steered(o *openTurn, ev *event.Event) error {
 func (s *State) unsteered(id event.ID) (steer, bool) {
 	for i, one := range s.steers {
 		if one.in.ID == id {
+			s.session.Open--
 			s.steers = append(s.steers[:i:i], s.steers[i+1:]...)
 			if len(s.steers) == 0 {
 				s.steers = nil

@@ -18,11 +18,7 @@ func TestStepsOfEachKind(t *testing.T) {
 		event.TurnWaiting: 1, event.CallAnswered: 0, event.LegStarted: 1, event.TurnResumed: 1,
 		event.SubagentItem: 0, event.SubagentStarted: 0,
 		event.ItemsPosted: 0, event.ItemRemoved: 0,
-<<<<<<< HEAD
-		event.BudgetHit: 0, event.EnvironmentChanged: 0,
-=======
-		event.BudgetHit: 0, event.InputSteered: 0,
->>>>>>> 445537a (event, fold, turn: a message that becomes part of a running turn, or a turn of its own)
+		event.BudgetHit: 0, event.EnvironmentChanged: 0, event.InputSteered: 0,
 	}
 	items := map[event.ItemType][2]int32{ // started, done
 		event.Message: {2, 3}, event.Reasoning: {2, 3}, event.WebSearch: {3, 2},

@@ -446,17 +446,15 @@ func showEvent(ev event.Event) string {
 	switch b := ev.Body.(type) {
 	case *event.Item:
 		s += showItem(b)
-<<<<<<< HEAD
 	case *event.Environment:
 		s += fmt.Sprintf(" %s %s", b.Type, b.Status)
 		if b.Failure != nil {
 			s += fmt.Sprintf(" %s: %q", b.Failure.Code, b.Failure.Message)
-=======
+		}
 	case *event.Input:
 		s += fmt.Sprintf(" %c", b.ID[15])
 		for _, it := range b.Items {
 			s += fmt.Sprintf(" #%d", event.ItemOrdinal(ev.Turn, it.ID)) + showItem(it)
->>>>>>> 445537a (event, fold, turn: a message that becomes part of a running turn, or a turn of its own)
 		}
 	case *event.Leg:
 		s += fmt.Sprintf(" %d answers=%d", b.Number, len(b.Answers))

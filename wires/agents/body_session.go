@@ -85,10 +85,11 @@ type partBody struct {
 	files.RawPart
 }
 
-// eventsBody describes POST events: one of the two fields.
+// eventsBody describes POST events: one of the first two fields.
 type eventsBody struct {
-	Events []any `json:"events"`
-	Input  any   `json:"input" doc:"short for one message event"`
+	Events   []any             `json:"events"`
+	Input    any               `json:"input" doc:"short for one message event"`
+	Metadata map[string]string `json:"metadata" doc:"agenthost.on_busy: what becomes of a message that comes while a turn runs: queue, steer or reject"`
 }
 
 // Variants implements openapi.Variants.

@@ -130,11 +130,7 @@ func (r *renderer) answered(ev *event.Event) {
 	if !ok || !shows(it) {
 		return
 	}
-	r.open("agent.session.turn.item.added")
-	r.place(ev.Turn)
-	r.null("output_index")
-	r.object("item", itemObject(ev.Turn, it))
-	r.close()
+	r.said(ev.Turn, []*event.Item{it})
 }
 
 // toolResultBody describes the answer to a function call.

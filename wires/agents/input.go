@@ -220,11 +220,13 @@ func readActions(f *fields) ([]spec.Action, []*said) {
 		f.fail(event.InvalidRequest, "type", "the fields of this request are events, a list of events such as this one, or input, a message by itself")
 	}
 	f.only(eventsFields...)
+	busy := onBusy(f)
 	if f.has("input") {
 		if f.has("events") {
 			f.invalid("input", "cannot be given together with events")
 		}
 		in := readInput(f, "input")
+		in.OnBusy = busy
 		return []spec.Action{{Input: in.NewInput}}, []*said{in}
 	}
 	events := f.list("events")
@@ -237,10 +239,25 @@ func readActions(f *fields) ([]spec.Action, []*said) {
 	for i, raw := range events {
 		a, in := readAction(f, i, raw)
 		if actions = append(actions, a); in != nil {
+			in.OnBusy = busy
 			inputs = append(inputs, in)
 		}
 	}
 	return actions, inputs
+}
+
+// onBusy is the only metadata that input has a place for.
+func onBusy(f *fields) spec.OnBusy {
+	m := f.metadata("metadata")
+	if m == nil {
+		return ""
+	}
+	for k := range *m {
+		if k != spec.OnBusyKey {
+			f.fail(event.InvalidRequest, "metadata."+clip(k), "input has no metadata but "+spec.OnBusyKey+", which is queue, steer or reject; metadata is kept of sessions and agents")
+		}
+	}
+	return spec.OnBusy((*m)[spec.OnBusyKey])
 }
 
 // meant is the kind that a wrong one most likely stands for: the one that ends with

@@ -79,6 +79,10 @@ func (r *renderer) render(ev *event.Event, v *fold.View) {
 		r.waiting(v)
 	case event.CallAnswered:
 		r.answered(ev)
+	case event.InputSteered: // on its way to the agent it is nowhere yet
+		if in, ok := ev.Body.(*event.Input); ok && in.Taken {
+			r.said(ev.Turn, in.Items)
+		}
 	case event.LegStarted:
 		if v != nil {
 			r.sessionFrame("agent.session.in_progress", v)
@@ -106,11 +110,16 @@ func (r *renderer) accepted(ev *event.Event, v *fold.View) {
 		r.sessionFrame("agent.session.in_progress", v)
 	}
 	r.turnFrame("agent.session.turn.created", v)
-	for _, it := range in.Items {
+	r.said(ev.Turn, in.Items)
+}
+
+// said tells what a caller said in a turn.
+func (r *renderer) said(turn event.ID, items []*event.Item) {
+	for _, it := range items {
 		r.open("agent.session.turn.item.added")
-		r.place(ev.Turn)
+		r.place(turn)
 		r.null("output_index")
-		r.object("item", itemObject(ev.Turn, it))
+		r.object("item", itemObject(turn, it))
 		r.close()
 	}
 }

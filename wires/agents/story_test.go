@@ -176,8 +176,25 @@ func (s *story) say(phase event.Phase, pieces ...string) {
 }
 
 func (s *story) end(turn event.ID, end event.End) {
-	end.Idle = len(s.state.OpenTurns()) == 1
+	end.Idle = s.state.Session().Open == 1
 	s.add(event.Event{Kind: event.TurnEnded, Turn: turn, Body: &end})
+}
+
+// steer accepts a message for the running turn, steered has the agent take it.
+func (s *story) steer(n byte, text string) *event.Input {
+	id := event.TurnOf(fixedID(0x70, n))
+	in := &event.Input{ID: id, Number: int64(n), Wire: "agents", Prompt: text, Items: []*event.Item{
+		{ID: event.ItemID(id, 0), Type: event.Message, Status: event.Done, User: true, Text: text},
+	}}
+	s.add(event.Event{Kind: event.InputSteered, Turn: s.turn, Body: in})
+	return in
+}
+
+func (s *story) steered(in *event.Input) {
+	it := *in.Items[0]
+	it.ID = event.ItemID(s.turn, s.counts[s.turn])
+	s.counts[s.turn]++
+	s.add(event.Event{Kind: event.InputSteered, Turn: s.turn, Body: &event.Input{ID: in.ID, Taken: true, Items: []*event.Item{&it}}})
 }
 
 // control updates the session to a budget of the caller in cents.
@@ -336,6 +353,22 @@ var stories = map[string]func(*story){
 		s.say(event.FinalAnswer, "2")
 		s.end(second, event.End{Outcome: event.Completed, Usage: tokens()})
 		s.add(event.Event{Kind: event.TurnForgotten, Turn: second})
+	},
+	"steered": func(s *story) {
+		first := s.accept(10, "Write it.")
+		s.start(first)
+		s.say(event.Commentary, "I write.")
+		quick, late := s.steer(11, "And quickly."), s.steer(12, "And well.")
+		s.steered(quick)
+		s.say(event.FinalAnswer, "Written.")
+		s.end(first, event.End{Outcome: event.Completed, Usage: tokens()})
+		own := *late
+		own.Waiting = true
+		s.counts[own.ID] = 1
+		s.add(event.Event{Kind: event.InputAccepted, Turn: own.ID, Body: &own})
+		s.start(own.ID)
+		s.say(event.FinalAnswer, "Better.")
+		s.end(own.ID, event.End{Outcome: event.Completed, Usage: tokens()})
 	},
 	"function_calls": func(s *story) {
 		s.start(s.accept(9, "What is it like?"))

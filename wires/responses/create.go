@@ -163,7 +163,7 @@ func (w *Wire) post(c *call.Call, r *request) (*call.Posted, error) {
 			return posted, err
 		}
 	}
-	in := &spec.NewInput{Wire: "responses", Background: r.background, Forget: r.forget}
+	in := &spec.NewInput{Wire: "responses", Background: r.background, Forget: r.forget, OnBusy: spec.OnBusy(r.echo.Metadata[spec.OnBusyKey])}
 	if r.previous != "" || r.conversation != "" {
 		return w.goOn(c, r, in)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/spec"
 )
 
 func TestTranscriptsBecomeAPreface(t *testing.T) {
@@ -132,7 +133,7 @@ func TestWhatCannotBeAskedIsRefusedByName(t *testing.T) {
 		{"include of a wrong kind", `{"input":"x","include":"all"}`, "invalid_request", "include"},
 		{"metadata of a wrong kind", `{"input":"x","metadata":{"a":1}}`, "invalid_request", "metadata"},
 		{"too long a value", `{"input":"x","metadata":{"a":"` + strings.Repeat("x", 513) + `"}}`, "invalid_request", "metadata.a"},
-		{"steering", `{"input":"x","metadata":{"agenthost.on_busy":"steer"}}`, "agents.unsupported", "metadata.agenthost.on_busy"},
+		{"no word for a busy session", `{"input":"x","metadata":{"agenthost.on_busy":"wait"}}`, "invalid_request", "metadata.agenthost.on_busy"},
 		{"cut JSON", `{"input":"x`, "invalid_request", ""},
 	} {
 		t.Run(x.name, func(t *testing.T) {
@@ -154,8 +155,11 @@ func TestWishesReachTheTurn(t *testing.T) {
 	c := newClient(t, e)
 	a := c.create("{\"model\":\"codex\",\"input\":\"x\",\"reasoning\":{\"effort\":\"high\",\"generate_summary\":\"auto\"}," +
 		"\"text\":{\"verbosity\":\"low\",\"format\":{\"type\":\"json_schema\",\n \"name\":\"n\",\"schema\":{\"a\" : \"<\u2028>\"},\"strict\":true}}," +
-		"\"metadata\":{\"agenthost.on_busy\":\"queue\"},\"service_tier\":null}")
+		"\"metadata\":{\"agenthost.on_busy\":\"reject\"},\"service_tier\":null}")
 	a.object()
+	if e.inputs[0].OnBusy != spec.Reject {
+		t.Errorf("on busy: %q", e.inputs[0].OnBusy)
+	}
 	o := e.inputs[0].Overrides
 	if o == nil || o.Reasoning == nil || o.Reasoning.Effort != "high" || o.Reasoning.Summary != "auto" ||
 		o.Text == nil || o.Text.Type != "json_schema" || o.Text.Name != "n" || o.Text.Verbosity != "low" ||

@@ -63,7 +63,7 @@ func (f *frames) event(ev *event.Event, v *fold.View) {
 	case event.SessionCreated, event.SessionUpdated, event.SessionDeleted, event.NativeSession,
 		event.OutputDelta, event.Notice, event.Unknown, event.TurnForgotten, event.Skipped,
 		event.CallAnswered, event.SubagentStarted, event.SubagentItem, event.ItemsPosted, event.ItemRemoved,
-		event.BudgetHit, event.EnvironmentChanged:
+		event.BudgetHit, event.EnvironmentChanged, event.InputSteered:
 		// not on this wire
 	}
 }

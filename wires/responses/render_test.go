@@ -281,6 +281,11 @@ func TestEveryEventHasAsManyFramesAsSteps(t *testing.T) {
 	h.add(event.Event{Kind: event.ItemsPosted, Turn: event.ID{7}, Body: &event.Input{Items: []*event.Item{{ID: event.ItemID(event.ID{7}, 0), Type: event.Foreign}}}})
 	h.add(event.Event{Kind: event.ItemRemoved, Turn: event.ID{7}, Item: event.ItemID(event.ID{7}, 0)})
 	h.add(event.Event{Kind: event.BudgetHit, Body: &event.Budget{Name: "limits.max_day_usd", Scope: event.DayScope, Money: true, Limit: 1, Used: 1}})
+	h.input(turnTwo, event.Input{}).start()
+	for _, in := range []event.Input{{ID: event.ID{9}}, {ID: event.ID{9}, Taken: true, Items: []*event.Item{{ID: event.ItemID(turnTwo, 5), Type: event.Message, User: true, Text: "and quickly"}}}} {
+		h.add(event.Event{Kind: event.InputSteered, Turn: turnTwo, Body: &in})
+	}
+	h.message(event.FinalAnswer, "x").completed()
 	h.add(event.Event{Kind: event.SessionDeleted})
 	check(h)
 	for _, k := range event.Kinds() {

@@ -202,14 +202,7 @@ func readMetadata(r *request, name string, raw []byte) error {
 	if err := call.Unmarshal(name, raw, &r.echo.Metadata); err != nil {
 		return err
 	}
-	if err := spec.ValidMetadata(name, r.echo.Metadata); err != nil {
-		return err
-	}
-	const onBusy = "agenthost.on_busy"
-	if v, ok := r.echo.Metadata[onBusy]; ok && v != "queue" {
-		return event.FailParam(event.Unsupported, name+"."+onBusy, "only queue is supported on this host")
-	}
-	return nil
+	return spec.ValidMetadata(name, r.echo.Metadata)
 }
 
 var (

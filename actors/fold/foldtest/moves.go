@@ -377,10 +377,9 @@ func (h *History) answer() {
 }
 
 func (h *History) ended(turn event.ID, e event.End) {
-	ends := h.running.IsZero() // it was the running one
-	e.Idle = h.State.Session().Open == 1 && (!ends || len(h.steers) == 0)
+	e.Idle = h.State.Session().Open == 1
 	h.add(event.Event{Kind: event.TurnEnded, Turn: turn, Body: &e})
-	if ends {
+	if h.running.IsZero() { // it was the running one
 		h.unsteered()
 	}
 }

@@ -22,10 +22,10 @@ const openAI = "https://api.openai.com/v1"
 func (*Adapter) Certified() []string { return nil }
 
 // PersistentCapabilities says what the app-server can do: beyond exec it streams
-// text and asks before it acts.
+// text, asks before it acts and takes messages into a turn that runs.
 func (a *Adapter) PersistentCapabilities() agent.Capabilities {
 	c := a.Capabilities()
-	c.TextDeltas = true
+	c.TextDeltas, c.Steer = true, true
 	c.Permissions = append(append([]spec.Permissions{}, c.Permissions...), spec.Ask)
 	return c
 }
@@ -153,13 +153,18 @@ func server(name string, m spec.MCPServer) (map[string]any, error) {
 	return s, nil
 }
 
-// input is what turn/start is given.
-func input(r *agent.Request) map[string]any {
-	list := []any{map[string]any{"type": "text", "text": prompt(r)}}
-	for _, path := range r.Images {
+// userInput is a message with its pictures.
+func userInput(text string, images []string) []any {
+	list := []any{map[string]any{"type": "text", "text": text}}
+	for _, path := range images {
 		list = append(list, map[string]any{"type": "localImage", "path": path})
 	}
-	p := map[string]any{"input": list}
+	return list
+}
+
+// input is what turn/start is given.
+func input(r *agent.Request) map[string]any {
+	p := map[string]any{"input": userInput(prompt(r), r.Images)}
 	if r.Model != "" {
 		p["model"] = r.Model
 	}

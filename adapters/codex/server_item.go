@@ -40,6 +40,8 @@ type threadItem struct {
 	States    json.RawMessage `json:"agentsStates"`
 
 	Query jsonl.Str `json:"query"`
+	// Client is what the host named a message.
+	Client jsonl.Str `json:"clientId"`
 }
 
 // saidByBoth are the types that exec knows too; silentItems say nothing that a caller
@@ -55,13 +57,17 @@ var silentItems = map[string]bool{
 }
 
 // item takes an item's beginning or end.
-func (s *served) item(raw json.RawMessage, closes bool, whole []byte, b *agent.Batch) {
+func (s *served) item(raw json.RawMessage, closes bool, whole []byte, said *agent.Said) {
+	b := said.Batch
 	var it threadItem
 	if jsonl.Null(raw) || !jsonl.Decode(raw, &it) {
 		jsonl.Unknown(whole, b)
 		return
 	}
 	kind, known := saidByBoth[string(it.Type)]
+	if it.Type == "userMessage" && it.Client != "" {
+		s.shown(string(it.Client), said)
+	}
 	if !known {
 		if !silentItems[string(it.Type)] {
 			jsonl.Unknown(whole, b)

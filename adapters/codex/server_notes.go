@@ -67,7 +67,7 @@ func (p *protocol) notified(m *envelope, raw []byte, out *agent.Talk) {
 	case "item/commandExecution/outputDelta":
 		b.Add(agent.Fact{Kind: agent.FactOutput, Key: string(n.ItemID), Text: n.Delta.Text(b)})
 	case "item/started", "item/completed":
-		s.item(n.Item, m.Method == "item/completed", raw, b)
+		s.item(n.Item, m.Method == "item/completed", raw, said)
 	case "thread/tokenUsage/updated":
 		s.usage(&n.Usage.Total, b)
 	case "turn/plan/updated":
@@ -134,12 +134,14 @@ func (p *protocol) turned(s *served, ends bool, raw json.RawMessage, out *agent.
 	}
 	if !ends {
 		p.interrupt(s, out)
+		p.steer(s, out)
 		return
 	}
 	said := out.Turn(s.id)
 	v := &agent.Verdict{Final: true, Outcome: event.Completed, Usage: s.used, Carry: s.parser.memory.encode()}
 	switch t.Status {
 	case "completed":
+		s.finished(said)
 	case "interrupted":
 		v.Outcome = event.Cancelled
 		if !s.cancelled {

@@ -25,8 +25,9 @@ type protocol struct {
 
 // call is a request of ours that was not answered yet.
 type call struct {
-	what asked
-	turn *served // nil for those about the runner itself
+	what  asked
+	turn  *served // nil for those about the runner itself
+	added *added  // that is steered with
 }
 
 type asked uint8
@@ -37,6 +38,7 @@ const (
 	load
 	start
 	interrupt
+	steer
 	clean
 	unload
 )
@@ -57,6 +59,7 @@ type served struct {
 	questions    map[string]question
 	used         *event.Usage
 	part         map[string]int64 // the newest part of a reasoning by its item
+	added        []*added         // to the running turn, of which nothing is known yet
 }
 
 // maxNoise is how many lines in a row may be no message: something else than the
@@ -124,7 +127,7 @@ func (p *protocol) Ask(id event.ID, r *agent.Request, out *agent.Talk) {
 	if r.Native != "" {
 		method = "thread/resume"
 	}
-	p.request(call{load, s}, method, params, out)
+	p.request(call{what: load, turn: s}, method, params, out)
 }
 
 // Interrupt ends a turn as soon as Codex has told its id.
@@ -142,7 +145,7 @@ func (p *protocol) interrupt(s *served, out *agent.Talk) {
 		return
 	}
 	s.told = true
-	p.request(call{interrupt, s}, "turn/interrupt", map[string]any{"threadId": s.thread, "turnId": s.turn}, out)
+	p.request(call{what: interrupt, turn: s}, "turn/interrupt", map[string]any{"threadId": s.thread, "turnId": s.turn}, out)
 }
 
 // Feed reads one line.
@@ -202,6 +205,8 @@ func (p *protocol) answered(m *envelope, size int, out *agent.Talk) {
 		if failed {
 			c.turn.told = false // the turn had not begun or has just ended; it may be asked again
 		}
+	case steer:
+		p.steered(c, failed, errorText(m.Error), out)
 	case clean:
 		p.unload(c.turn, out)
 	case unload:
@@ -246,7 +251,7 @@ func (p *protocol) loaded(s *served, m *envelope, failed bool, out *agent.Talk) 
 	}
 	params := input(s.r)
 	params["threadId"] = s.thread
-	p.request(call{start, s}, "turn/start", params, out)
+	p.request(call{what: start, turn: s}, "turn/start", params, out)
 }
 
 // started: Codex has taken the turn, or refused it.
@@ -267,6 +272,7 @@ func (p *protocol) started(s *served, m *envelope, failed bool, out *agent.Talk)
 	}
 	s.turn = string(r.Turn.ID)
 	p.interrupt(s, out)
+	p.steer(s, out)
 }
 
 // fail gives a turn its verdict.
@@ -286,7 +292,7 @@ func (s *served) verdict(v *agent.Verdict, b *agent.Batch) {
 // survives an interrupt, and would survive the turn.
 func (p *protocol) settle(s *served, out *agent.Talk) {
 	if s.tools {
-		p.request(call{clean, s}, "thread/backgroundTerminals/clean", map[string]any{"threadId": s.thread}, out)
+		p.request(call{what: clean, turn: s}, "thread/backgroundTerminals/clean", map[string]any{"threadId": s.thread}, out)
 		return
 	}
 	p.unload(s, out)
@@ -295,7 +301,7 @@ func (p *protocol) settle(s *served, out *agent.Talk) {
 // unload gives the thread up, so that the next turn loads it with its own settings,
 // here or in another process.
 func (p *protocol) unload(s *served, out *agent.Talk) {
-	p.request(call{unload, s}, "thread/unsubscribe", map[string]any{"threadId": s.thread}, out)
+	p.request(call{what: unload, turn: s}, "thread/unsubscribe", map[string]any{"threadId": s.thread}, out)
 }
 
 func (p *protocol) over(s *served, out *agent.Talk) {

@@ -48,6 +48,10 @@ func (s *stage) do(step string) {
 		s.p.Ask(s.turn, s.r, &talk)
 	case "interrupt":
 		s.p.Interrupt(s.turn, &talk)
+	case "steer":
+		own := *s.r
+		own.Prompt = "and " + rest
+		s.p.(agent.Steerer).Steer(s.turn, &agent.Steering{Input: inputOf(rest), Request: &own}, &talk)
 	case "permit":
 		id, yes, _ := strings.Cut(rest, " ")
 		s.p.Permit(s.turn, id, yes == "yes", "", &talk)
@@ -55,6 +59,13 @@ func (s *stage) do(step string) {
 		s.p.Feed([]byte(rest), &talk)
 	}
 	s.tell(&talk)
+}
+
+// inputOf is the id of a message with a name of one letter.
+func inputOf(name string) event.ID {
+	id := event.ID{0xee}
+	copy(id[15:], name)
+	return id
 }
 
 func (s *stage) tell(talk *agent.Talk) {
@@ -79,6 +90,9 @@ func (s *stage) tell(talk *agent.Talk) {
 	for _, said := range talk.Said {
 		for _, f := range said.Batch.Facts {
 			fmt.Fprintln(&s.out, adaptertest.Format(f))
+		}
+		for _, what := range said.Steered {
+			fmt.Fprintf(&s.out, "steered %s taken %v %s\n", what.Input.Hex()[30:], what.Taken, what.Why)
 		}
 		for _, q := range said.Questions {
 			fmt.Fprintf(&s.out, "question %s: %s %s %s\n", q.ID, q.Prompt.Server, q.Prompt.Tool, q.Prompt.Arguments)
@@ -251,5 +265,47 @@ func TestServerSettings(t *testing.T) {
 	r.MCP, r.Native = nil, "01a00000-0000-7000-8000-000000000001"
 	if got := load(r); !strings.Contains(got, `"thread/resume"`) || !strings.Contains(got, `"mcp_servers":{}`) {
 		t.Errorf("resumed with %s", got)
+	}
+}
+
+// A message for a running turn is sent once Codex has told the turn's id, and is taken
+// when Codex tells it as an item, or has completed a turn with it.
+func TestServerSteers(t *testing.T) {
+	t.Parallel()
+	a, b := inputOf("a").Hex(), inputOf("b").Hex()
+	begin := []string{"hello", `< {"id":1,"result":{}}`, "ask", `< {"id":2,"result":{"thread":{"id":"t"}}}`}
+	item := func(name string) string {
+		return `< {"method":"item/started","params":{"threadId":"t","turnId":"u","item":{"type":"userMessage","id":"i","clientId":"` + name + `"}}}`
+	}
+	ends := func(how string) string {
+		return `< {"method":"turn/completed","params":{"threadId":"t","turn":{"id":"u","status":"` + how + `"}}}`
+	}
+	started := `< {"id":3,"result":{"turn":{"id":"u"}}}`
+	for name, c := range map[string]struct {
+		steps []string
+		want  []string
+		not   string
+	}{
+		"told":            {[]string{started, "steer a", `< {"id":4,"result":{"turnId":"u"}}`, item("other"), item(a), item(a), ends("completed")}, []string{"> 4 turn/steer", "steered 61 taken true"}, ""},
+		"before the turn": {[]string{"steer a", "steer b", started, item(b), item(a)}, []string{"> 4 turn/steer", "> 5 turn/steer", "steered 62 taken true", "steered 61 taken true"}, ""},
+		"refused":         {[]string{started, "steer a", `< {"id":4,"error":{"message":"no active turn to steer"}}`, ends("completed")}, []string{"steered 61 taken false no active turn to steer"}, "taken true"},
+		"acknowledged":    {[]string{started, "steer a", `< {"id":4,"result":{"turnId":"u"}}`, ends("completed")}, []string{"steered 61 taken true"}, ""},
+		"interrupted":     {[]string{started, "steer a", `< {"id":4,"result":{"turnId":"u"}}`, ends("interrupted")}, []string{"> 4 turn/steer"}, "steered"},
+		"not asked":       {[]string{started, "steer a", ends("completed")}, nil, "steered"},
+		"over":            {[]string{started, ends("completed"), "steer a"}, []string{"steered 61 taken false the turn is over"}, "turn/steer"},
+	} {
+		s := newStage()
+		for _, step := range append(begin[:len(begin):len(begin)], c.steps...) {
+			s.do(step)
+		}
+		got := s.out.String()
+		for _, want := range c.want {
+			if strings.Count(got, want) != 1 {
+				t.Errorf("%s: %q is not there once:\n%s", name, want, got)
+			}
+		}
+		if c.not != "" && strings.Contains(got, c.not) {
+			t.Errorf("%s: %q is there:\n%s", name, c.not, got)
+		}
 	}
 }

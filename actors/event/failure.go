@@ -30,7 +30,7 @@ const (
 	CPULimit            Code = "cpu_limit"
 	ProcessLimit        Code = "process_limit"
 	FileLimit           Code = "file_limit"
-	SteerRefused        Code = "steer_refused"
+	SteerRefused        Code = "active_turn_not_steerable"
 	CLICrashed          Code = "cli_crashed"
 	NoVerdict           Code = "no_verdict"
 	ServerStopped       Code = "server_stopped"

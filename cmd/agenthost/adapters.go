@@ -163,7 +163,7 @@ func runtimeConfig(a agent.Adapter, r *config.Runtime, local bool) actors.Runtim
 	}
 	llm.APIKey = provided(r.LLM.APIKeyEnv, config.DefaultAPIKeyEnv, keys)
 	out := actors.RuntimeConfig{
-		Adapter: a, Binary: r.Binary, Driver: actors.Driver(r.Driver), Home: actors.HomePrivate, Permissions: spec.Permissions(r.Permissions),
+		Adapter: a, Binary: r.Binary, Driver: actors.Driver(r.Driver), Home: actors.HomePrivate, Permissions: spec.Permissions(r.Permissions), OnBusy: spec.OnBusy(r.OnBusy),
 		Strict: r.PermissionsStrict, Sandboxed: r.Sandboxed, LLM: llm, Passthrough: passed, ExtraArgs: r.ExtraArgs,
 		Proof: adapters.ProofOf(a.Name()), Remedy: remedy(a.Name(), r.Binary),
 	}

@@ -165,6 +165,7 @@ type Runtime struct {
 	Driver            string   `yaml:"driver" enum:"auto,exec,persistent" help:"one process a turn (exec) or a long-lived one"`
 	Home              string   `yaml:"home" enum:"auto,private,inherit" help:"the CLI's own state: the user's or a private one"`
 	Permissions       string   `yaml:"permissions" enum:"read_only,workspace_write,full_access,ask" help:"permissions of agents that name none"`
+	OnBusy            string   `yaml:"on_busy" enum:"queue,steer,reject" help:"what becomes of a message that comes while a turn runs"`
 	PermissionsStrict bool     `yaml:"permissions_strict" help:"refuse permissions that the CLI cannot enforce itself"`
 	Sandboxed         bool     `yaml:"sandboxed" help:"this machine is itself the sandbox"`
 	AutoInstall       bool     `yaml:"auto_install" help:"install the CLI when a turn needs it and it is not there; needs ABX_AGENTS_ALLOW_INSTALL=1"`
@@ -405,6 +406,7 @@ func defaultRuntime(binary string) *Runtime {
 		Driver:      "auto",
 		Home:        "auto",
 		Permissions: "workspace_write",
+		OnBusy:      "queue",
 		LLM:         LLM{BaseURLEnv: DefaultBaseURLEnv, APIKeyEnv: DefaultAPIKeyEnv, WireAPI: "responses"},
 		Output:      Output{Format: "text"},
 	}

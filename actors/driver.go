@@ -32,20 +32,26 @@ func (h *Host) driver(r *RuntimeConfig) (d Driver, why string) {
 	case r.Driver != DriverAuto:
 		return r.Driver, "configured"
 	}
-	certified := p.Certified()
-	if len(certified) == 0 {
-		return DriverExec, "no version is certified for the persistent one yet"
-	}
 	version := h.runtimes.version(context.Background(), r, h.cfg.environ)
+	certified := p.Certified()
 	for _, word := range strings.Fields(version) {
 		if slices.Contains(certified, word) {
 			return DriverPersistent, "certified for " + word
 		}
 	}
-	if version == "" {
-		version = "this version"
+	if b, err := h.runtimes.look(r); err != nil {
+		return DriverExec, "it is not installed"
+	} else if h.runtimes.certified(r.Adapter.Name(), b.path, version) {
+		return DriverPersistent, "certified on this machine for " + version
 	}
-	return DriverExec, fmt.Sprintf("%s is not among those certified for the persistent one: %s", version, strings.Join(certified, ", "))
+	if version == "" {
+		version = "a program that tells no version"
+	}
+	why = "no version is certified for the persistent one yet"
+	if len(certified) > 0 {
+		why = fmt.Sprintf("%s is not among those certified for the persistent one: %s", version, strings.Join(certified, ", "))
+	}
+	return DriverExec, why + "; agenthost adapter certify " + r.Adapter.Name() + " tests the installed one"
 }
 
 // only says that the adapter has no other driver.

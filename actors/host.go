@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -101,6 +102,10 @@ func New(opts ...Option) (*Host, error) {
 	h.installs = map[string]*installSlot{}
 	for _, r := range h.runtimes.list {
 		h.installs[r.Adapter.Name()] = newInstallSlot()
+	}
+	var err error
+	if h.runtimes.certificates, err = readCertificates(cmp.Or(c.certificates, c.stateDir)); err != nil {
+		h.log.Warn("certificates of CLIs cannot be read", "error", err)
 	}
 	return h, nil
 }

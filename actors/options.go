@@ -183,26 +183,28 @@ func (r *RuntimeConfig) remedy() string {
 type Option func(*config)
 
 type config struct {
-	store     store.Store
-	runtimes  []RuntimeConfig
-	fallback  string
-	limits    Limits
-	logger    *slog.Logger
-	stateDir  string
-	tools     []string
-	environ   []string
-	workspace string
-	secrets   []string
-	locked    bool
-	agents    []spec.Agent
-	clock     func() time.Time
-	callerMCP spec.MCPScope
-	lookup    func(ctx context.Context, host string) ([]netip.Addr, error)
-	warden    Warden
-	cgroups   *process.Cgroups
-	tapes     func(*Taped) Tape
-	shares    map[string]Share
-	memory    scales
+	store    store.Store
+	runtimes []RuntimeConfig
+	fallback string
+	limits   Limits
+	logger   *slog.Logger
+	stateDir string
+	// certificates is the directory of certificates.
+	certificates string
+	tools        []string
+	environ      []string
+	workspace    string
+	secrets      []string
+	locked       bool
+	agents       []spec.Agent
+	clock        func() time.Time
+	callerMCP    spec.MCPScope
+	lookup       func(ctx context.Context, host string) ([]netip.Addr, error)
+	warden       Warden
+	cgroups      *process.Cgroups
+	tapes        func(*Taped) Tape
+	shares       map[string]Share
+	memory       scales
 }
 
 // WithStore sets where journal and records live. The Host closes it. Default: a
@@ -231,6 +233,10 @@ func WithLogger(l *slog.Logger) Option { return func(c *config) { c.logger = l }
 // WithStateDir sets the directory of private workspaces, homes, turn files, stored
 // files and artifacts; required. It is made with mode 0700.
 func WithStateDir(dir string) Option { return func(c *config) { c.stateDir = dir } }
+
+// WithCertificates sets the directory of certificates; see Certify. Default: the state
+// directory.
+func WithCertificates(dir string) Option { return func(c *config) { c.certificates = dir } }
 
 // WithToolsDirs sets the directories searched for CLIs before PATH.
 func WithToolsDirs(dirs ...string) Option { return func(c *config) { c.tools = dirs } }

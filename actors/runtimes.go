@@ -48,7 +48,10 @@ type runtimes struct {
 
 	mu    sync.Mutex // of found
 	found map[string]binary
-	told  sync.Map // adapters of which the log has why they are run as they are
+	// certificates are those of the state directory.
+	certificates map[string][]Certificate
+
+	told sync.Map // adapters of which the log has why they are run as they are
 }
 
 // binary is a program found on disk, with its version once asked for.

@@ -22,6 +22,8 @@ import (
 )
 
 type adapterVerbs struct {
+	Certify adapterCertifyVerb `cmd:"" help:"Test an installed CLI by both drivers against a scripted model, and have driver auto take the persistent one for it."`
+
 	Try adapterTryVerb `cmd:"" help:"Run a declared adapter once and show what became of each line that its program printed."`
 }
 

@@ -23,6 +23,7 @@ func options(cfg *config.Config, log *slog.Logger, stateDir string, runtimes []a
 	opts := []actors.Option{
 		actors.WithLogger(log),
 		actors.WithStateDir(stateDir),
+		actors.WithCertificates(cfg.StateDir),
 		actors.WithToolsDirs(cfg.ToolsDir),
 		actors.WithWorkspace(cfg.Environments.Workspace),
 		actors.WithAgents(cfg.SavedAgents()...),

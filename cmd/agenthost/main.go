@@ -46,7 +46,7 @@ type verbs struct {
 	Config      configVerbs     `cmd:"" help:"Look at the configuration."`
 	CheckConfig configCheckVerb `cmd:"" hidden:"" help:"Same as config check."`
 	Healthcheck healthVerb      `cmd:"" help:"Ask a running server whether it is alive: exit code 0 or 1."`
-	Adapter     adapterVerbs    `cmd:"" help:"Write an adapter of your own."`
+	Adapter     adapterVerbs    `cmd:"" help:"Write an adapter of your own, or test an installed CLI."`
 	Store       storeVerbs      `cmd:"" help:"Look at stored sessions, check, repair and compact the store, and move sessions between stores."`
 	Bench       benchVerbs      `cmd:"" help:"Measure this program beside bare processes and a plain host, and compare results."`
 	Version     versionVerb     `cmd:"" help:"Print version, commit and platform."`

@@ -19,7 +19,7 @@ const runnerThreads = 16
 const openAI = "https://api.openai.com/v1"
 
 // Certified are the versions whose app-server "auto" uses.
-func (*Adapter) Certified() []string { return nil }
+func (*Adapter) Certified() []string { return []string{Pinned} }
 
 // PersistentCapabilities says what the app-server can do: beyond exec it streams
 // text, asks before it acts and takes messages into a turn that runs.

@@ -23,7 +23,7 @@ type stage struct {
 // arguments. POSIX sh only.
 const player = `#!/bin/sh
 dir=%s
-case "$1" in --version) echo "codex-cli 0.169.0"; exit 0 ;; esac
+case "$1" in --version) echo "codex-cli 0.169.0-standin"; exit 0 ;; esac
 scene= before= line=
 for arg; do
 	case "$before" in -m | --model) scene=$arg ;; esac

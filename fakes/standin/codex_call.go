@@ -19,7 +19,7 @@ Without -m a known model is assumed. Writes are refused in the read-only sandbox
 which is the default; commands are not confined.
 `
 
-const codexVersion = "0.169.0"
+const codexVersion = "0.169.0-standin"
 
 // Options of codex exec, and whether they take a value. Those marked - are not
 // options of exec resume.

@@ -143,6 +143,9 @@ func (p *stageProtocol) Ping(out *agent.Talk) { out.Line([]byte("ping")) }
 func (p *stageProtocol) Feed(line []byte, out *agent.Talk) {
 	word, rest, _ := bytes.Cut(line, []byte(" "))
 	if string(word) == "-" {
+		if string(rest) == "gibberish" {
+			out.Break("it spoke in tongues")
+		}
 		out.Ready, out.Pong = out.Ready || string(rest) == "ready", out.Pong || string(rest) == "pong"
 		return
 	}

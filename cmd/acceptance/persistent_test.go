@@ -2,6 +2,10 @@ package acceptance
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -339,4 +343,90 @@ func TestRealRunnerProviderStalls(t *testing.T) {
 		}
 		r.Clean(cliTurnLimit)
 	}, limit("idle_timeout", "15s"))
+}
+
+// Runners are killed at random moments of the turns of many sessions, one after the
+// other: each input is answered by one turn or fails with it, none is lost or doubled,
+// and nothing is left.
+func TestRealRunnersAreKilledAtAnyMoment(t *testing.T) {
+	t.Parallel()
+	const sessions, inputs, blows = 4, 4, 5
+	eachRunner(t, map[string]any{"permissions": "full_access", "sandboxed": true}, func(t *testing.T, r *cliRig, adapter string) {
+		dice := rand.New(rand.NewPCG(3, 169))
+		var ids []string
+		for range sessions {
+			ids = append(ids, r.http.session(adapter))
+		}
+		for n := range inputs {
+			for s, id := range ids {
+				text := fmt.Sprintf("[[slow: %d]] [[shell: echo %d.%d >>log]] [[count: 20]]", dice.IntN(30), s, n)
+				if a := r.http.say(id, text); a.status != 202 {
+					t.Fatalf("input: %d %s", a.status, clip(a.body))
+				}
+			}
+		}
+		struck := 0
+		busy := func() bool {
+			return slices.ContainsFunc(ids, func(id string) bool { return r.http.ok("GET", "/v1/agents/sessions/"+id, nil).str("status") != "idle" })
+		}
+		next := time.Now().Add(time.Duration(dice.IntN(1000)) * time.Millisecond)
+		r.until(cliTurnLimit, "all sessions are idle", func() bool {
+			if pids := r.runners(); len(pids) > 0 && struck < blows && time.Now().After(next) {
+				struck++
+				_ = syscall.Kill(pids[dice.IntN(len(pids))], syscall.SIGKILL)
+				next = time.Now().Add(time.Duration(dice.IntN(2500)) * time.Millisecond)
+			}
+			return !busy()
+		})
+		failed := 0
+		for s, id := range ids {
+			turns := r.http.ok("GET", "/v1/agents/sessions/"+id+"/turns?order=asc", nil).list("data")
+			if len(turns) != inputs {
+				t.Errorf("session %d has %d turns", s, len(turns))
+			}
+			for _, turn := range turns {
+				switch word(turn, "status") {
+				case "completed":
+				case "failed":
+					if failed++; !strings.Contains(word(turn, "error", "message"), "SIGKILL") {
+						t.Errorf("a turn failed otherwise: %v", turn)
+					}
+				default:
+					t.Errorf("a turn is %v", turn)
+				}
+			}
+		}
+		if struck == 0 || failed == 0 || failed == sessions*inputs {
+			t.Errorf("%d blows, %d failed turns", struck, failed)
+		}
+		ran := strings.Fields(r.fileOf("log"))
+		slices.Sort(ran)
+		if once := slices.Compact(slices.Clone(ran)); len(once) != len(ran) {
+			t.Errorf("commands ran as %q", ran)
+		}
+		r.Clean(cliTurnLimit)
+	})
+}
+
+// The program tests an installed CLI by both drivers and says what it found.
+func TestAdapterIsCertified(t *testing.T) {
+	t.Parallel()
+	if !certifies() {
+		t.Skip("half a minute; make certify plays it")
+	}
+	for _, adapter := range persistentCLIs {
+		bin, err := hostproc.Build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		state := filepath.Join(t.TempDir(), "state")
+		out, err := exec.CommandContext(t.Context(), bin.Server, "adapter", "certify", adapter, "--state-dir", state, "--agents."+adapter+".binary", need(t, adapter)).CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "certified: ") || strings.Contains(string(out), "!!") {
+			t.Errorf("%s: %v\n%s", adapter, err, out)
+		}
+		left, err := os.ReadDir(state)
+		if err != nil || len(left) != 1 || left[0].Name() != "certified.json" {
+			t.Errorf("left in the state directory: %v %v", left, err)
+		}
+	}
 }

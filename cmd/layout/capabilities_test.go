@@ -153,6 +153,11 @@ func writeCapabilities(facts map[string]adapters.Known) []byte {
 - **none**: nothing that the CLI or this host does; a turn that wishes for it runs
   without.
 
+The table is about the driver exec. A CLI that is run by its long-lived driver does all
+of its column and more, which ` + "`capabilities`" + ` of its runtime say: codex then tells
+its answer in pieces (deltas), asks for permission (approvals, permission ask) and takes
+messages into a turn that runs (steer).
+
 ` + "`GET /v1/agents/runtimes`" + ` answers the same words as ` + "`features`" + `. This page is made
 of ` + "`adapters/facts.json`" + `, and that of what the tests recorded, by ` + "`go test ./cmd/layout\n-run TestCapabilitiesPage -update`" + ` after a run of them.
 

@@ -1,0 +1,7 @@
+// Command runners measures long-lived CLIs: memory of the server and of the CLIs while
+// many sessions run turns at once, and what a turn costs through the host over the same
+// protocol spoken without one, and over a process a turn, all in one run on one machine
+// with the scripted model provider. It judges nothing.
+//
+//	go run ./bench/runners [-adapter codex] [-sessions N] [-turns N]
+package main

@@ -1,0 +1,265 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/agenthost/agenthost/bench/hostproc"
+	"github.com/agenthost/agenthost/fakes/provider"
+	"github.com/agenthost/agenthost/fakes/tools"
+)
+
+// key is the scripted provider's.
+const key = "sk-scripted-bench"
+
+func main() {
+	adapter := flag.String("adapter", "codex", "whose CLI is measured: codex or claude-code")
+	sessions := flag.Int("sessions", 0, "sessions that run a turn at once; 0: 64 of codex, 16 of claude-code")
+	turns := flag.Int("turns", 60, "turns of each kind to time")
+	flag.Parse()
+	b := &bench{}
+	err := b.run(*adapter, *sessions, *turns)
+	for i := len(b.cleanup) - 1; i >= 0; i-- {
+		b.cleanup[i]()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "runners:", err)
+		os.Exit(1)
+	}
+}
+
+// cli is what differs between CLIs.
+type cli struct {
+	program  string // below build/tools
+	sessions int
+	// bare starts the CLI's protocol without a host.
+	bare func(program, url, dir string) (talker, error)
+}
+
+var clis = map[string]cli{
+	"codex":       {program: "bin/codex", sessions: 64, bare: newCodex},
+	"claude-code": {program: "bin/claude", sessions: 16, bare: newClaude},
+}
+
+// talker speaks with a CLI that it started.
+type talker interface {
+	// turn plays one turn of one conversation.
+	turn(prompt string) error
+	// fresh plays one as the host does, which loads the conversation for each turn; nil
+	// where that is no other thing.
+	fresh() func(prompt string) error
+	close()
+}
+
+func (b *bench) run(adapter string, sessions, turns int) (err error) {
+	defer func() {
+		if stop, ok := recover().(failure); ok { // of Fatalf: hostproc speaks to a test
+			err = errors.Join(err, stop)
+		}
+	}()
+	c, ok := clis[adapter]
+	if !ok {
+		return fmt.Errorf("no adapter %q is measured here", adapter)
+	}
+	program, ok := tools.Path(c.program)
+	if !ok {
+		return fmt.Errorf("%s is not installed: run fakes/tools/install.sh all", c.program)
+	}
+	if sessions == 0 {
+		sessions = c.sessions
+	}
+	model := provider.New(provider.Script{Key: key})
+	url, err := model.Start()
+	if err != nil {
+		return err
+	}
+	b.Cleanup(func() { _ = model.Close() })
+	options := func(driver string) hostproc.Options {
+		return hostproc.Options{
+			Config: map[string]any{"limits": map[string]any{"max_concurrent_turns": sessions, "runner_idle": "10m"}},
+			Adapters: map[string]any{"default": adapter, adapter: map[string]any{
+				"binary": program, "home": "private", "driver": driver,
+			}},
+			Env:         []string{"ABX_LLM_BASE_URL=" + url + "/v1", "ABX_LLM_API_KEY=" + key},
+			OutsideTemp: true,
+		}
+	}
+	fmt.Printf("%s/%s, %d cores, %s\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), adapter)
+	h := hostproc.Start(b, options("persistent"))
+	if err := b.crowd(h, adapter, sessions); err != nil {
+		return err
+	}
+	h.Stop()
+	h = hostproc.Start(b, options("persistent"))
+	exec := hostproc.Start(b, options("exec"))
+	talk, err := c.bare(program, url+"/v1", filepath.Dir(h.StateDir))
+	if err != nil {
+		return err
+	}
+	defer talk.close()
+	if err := b.latency(h, exec, talk, adapter, turns); err != nil {
+		return err
+	}
+	h.Stop()
+	exec.Stop()
+	return nil
+}
+
+func mib(n int64) string { return fmt.Sprintf("%.0f MiB", float64(n)/(1<<20)) }
+
+// crowd has all sessions run a turn at once.
+func (b *bench) crowd(h *hostproc.Host, adapter string, n int) error {
+	fmt.Printf("RSS of the idle server: %s\n", mib(h.RSS()))
+	var wait sync.WaitGroup
+	errs := make(chan error, n)
+	began := time.Now()
+	for i := range n {
+		wait.Go(func() {
+			text := fmt.Sprintf("[[slow: 100]] [[count: 150]] of session %d", i)
+			if _, err := ask(h, "/v1/responses", map[string]any{"model": adapter, "input": text}); err != nil {
+				errs <- err
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() { wait.Wait(); close(done) }()
+	var most, server, runners int64
+	processes := 0
+	tick := time.NewTicker(500 * time.Millisecond)
+	defer tick.Stop()
+	for running := true; running; {
+		select {
+		case <-done:
+			running = false
+		case <-tick.C:
+			now := int64(h.Metric("agenthost_turns_running"))
+			held, count := resident(h)
+			if now >= most {
+				most, server, runners, processes = now, max(server, h.RSS()), max(runners, held), count
+			}
+		}
+	}
+	close(errs)
+	if err := <-errs; err != nil {
+		return err
+	}
+	fmt.Printf("%d turns at once (%s in all): server %s, %d long-lived CLIs, with what they started %s together, %.1f MiB a turn\n",
+		most, time.Since(began).Round(time.Millisecond), mib(server), processes, mib(runners), float64(runners)/(1<<20)/float64(max(most, 1)))
+	return nil
+}
+
+// resident is the memory of the CLIs and of what they started, and how many CLIs there
+// are.
+func resident(h *hostproc.Host) (bytes int64, clis int) {
+	for _, p := range h.Marked() {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Pid))
+		if err != nil {
+			continue
+		}
+		for line := range strings.Lines(string(text)) {
+			if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+				kib, _ := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
+				bytes += kib << 10
+			}
+		}
+		if p.Parent == h.Pid {
+			clis++
+		}
+	}
+	return bytes, clis
+}
+
+// latency times turns, one of each kind after the other.
+func (b *bench) latency(h, exec *hostproc.Host, talk talker, adapter string, n int) error {
+	const prompt = "[[say: hello]]"
+	chained := func(h *hostproc.Host) func(string) error {
+		previous := ""
+		return func(prompt string) (err error) {
+			body := map[string]any{"model": adapter, "input": prompt}
+			if previous != "" {
+				body["previous_response_id"] = previous
+			}
+			previous, err = ask(h, "/v1/responses", body)
+			return err
+		}
+	}
+	kinds := []struct {
+		name string
+		play func(string) error
+		took []time.Duration
+	}{
+		{name: "bare protocol, conversation kept loaded", play: talk.turn},
+		{name: "bare protocol, conversation loaded for each turn", play: talk.fresh()},
+		{name: "through the host", play: chained(h)},
+		{name: "through the host, a process a turn", play: chained(exec)},
+	}
+	for i := range n + 5 {
+		for j := range kinds {
+			k := &kinds[j]
+			if k.play == nil {
+				continue
+			}
+			start := time.Now()
+			if err := k.play(prompt); err != nil {
+				return fmt.Errorf("%s: %w", k.name, err)
+			}
+			if i >= 5 { // caches
+				k.took = append(k.took, time.Since(start))
+			}
+		}
+	}
+	for _, k := range kinds {
+		if k.play != nil {
+			fmt.Printf("%s: p50 %s, p95 %s\n", k.name, at(k.took, 50), at(k.took, 95))
+		}
+	}
+	hosted := at(kinds[2].took, 50)
+	for _, k := range kinds[:2] {
+		if k.play != nil {
+			fmt.Printf("host over %s: p50 %s\n", k.name, hosted-at(k.took, 50))
+		}
+	}
+	fmt.Printf("host's long-lived CLI is %.2f of a process a turn\n", float64(hosted)/float64(max(at(kinds[3].took, 50), 1)))
+	return nil
+}
+
+func at(all []time.Duration, percent int) time.Duration {
+	all = slices.Clone(all)
+	slices.Sort(all)
+	return all[min(len(all)-1, len(all)*percent/100)].Round(10 * time.Microsecond)
+}
+
+// ask posts and returns the id of a completed response.
+func ask(h *hostproc.Host, path string, body any) (id string, err error) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return "", err
+	}
+	resp, err := http.Post(h.URL+path, "application/json", bytes.NewReader(text))
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	got, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return "", err
+	}
+	var o struct{ ID, Status string }
+	if err := json.Unmarshal(got, &o); err != nil || resp.StatusCode != 200 || o.Status != "completed" {
+		return "", fmt.Errorf("%s: %d %s", path, resp.StatusCode, got)
+	}
+	return o.ID, nil
+}

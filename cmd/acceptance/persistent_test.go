@@ -350,7 +350,7 @@ func TestRealRunnerProviderStalls(t *testing.T) {
 // and nothing is left.
 func TestRealRunnersAreKilledAtAnyMoment(t *testing.T) {
 	t.Parallel()
-	const sessions, inputs, blows = 4, 4, 5
+	const sessions, inputs, blows = 4, 4, 3
 	eachRunner(t, map[string]any{"permissions": "full_access", "sandboxed": true}, func(t *testing.T, r *cliRig, adapter string) {
 		dice := rand.New(rand.NewPCG(3, 169))
 		var ids []string

@@ -38,6 +38,9 @@
 //   - Permission ask is approval policy "untrusted" in the workspace-write sandbox.
 //     There is no place for the reason of a denial: the model is told "rejected by
 //     user".
+//   - A message for a running turn (turn/steer) reaches the model at once: the answer
+//     that is being made is cut, and its item gets no end. Codex tells the message as an
+//     item of the turn, under the name that the host gave it.
 //   - It tells usage while a turn works, so a budget stops it in the middle.
 //   - CODEX_API_KEY is not read; a key without an address goes to OpenAI's by way of
 //     a provider of the host's.

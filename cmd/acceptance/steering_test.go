@@ -37,11 +37,26 @@ func (r *cliRig) idle(session string) {
 	})
 }
 
+// eachSteered plays a test with each CLI that takes messages into a turn that runs.
+func eachSteered(t *testing.T, play func(t *testing.T, r *cliRig, adapter string)) {
+	eachRunner(t, nil, func(t *testing.T, r *cliRig, adapter string) {
+		for _, one := range r.http.ok("GET", "/v1/agents/runtimes", nil).list("data") {
+			if word(one, "id") == adapter && at(one, "capabilities", "steer") == true {
+				play(t, r, adapter)
+				return
+			}
+		}
+		if adapter == "codex" {
+			t.Error("codex is not said to take messages")
+		}
+	})
+}
+
 // A message to a running turn becomes part of it: the model answers it in that turn,
 // and the stream tells it among the turn's items.
 func TestRealRunnerIsSteered(t *testing.T) {
 	t.Parallel()
-	eachRunner(t, nil, func(t *testing.T, r *cliRig, adapter string) {
+	eachSteered(t, func(t *testing.T, r *cliRig, adapter string) {
 		session := r.http.ok("POST", "/v1/agents/sessions", map[string]any{"agent": map[string]any{"model": adapter}, "metadata": map[string]any{"agenthost.on_busy": "steer"}}).str("id")
 		s := r.http.events(session, "")
 		r.http.say(session, "[[slow: 100]] [[count: 200]]") // an idle session: an ordinary turn
@@ -119,7 +134,7 @@ func TestBusySessionRefuses(t *testing.T) {
 // turn of its own, once.
 func TestMessageOutlivesWhatItWasFor(t *testing.T) {
 	t.Parallel()
-	eachRunner(t, nil, func(t *testing.T, r *cliRig, adapter string) {
+	eachSteered(t, func(t *testing.T, r *cliRig, adapter string) {
 		for name, die := range map[string]func(runner int){
 			"server": func(int) { r.Kill(); r.Restart() },
 			"runner": func(pid int) { _ = syscall.Kill(pid, syscall.SIGKILL) },

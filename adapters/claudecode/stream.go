@@ -12,8 +12,13 @@ var (
 // Certified are the versions that "auto" runs as long-lived processes.
 func (*Adapter) Certified() []string { return []string{"2.1.328"} }
 
-// PersistentCapabilities says what a long-lived process can do: the same.
-func (a *Adapter) PersistentCapabilities() agent.Capabilities { return a.Capabilities() }
+// PersistentCapabilities says what a long-lived process can do: the same, and messages
+// are taken into a turn that runs, at its next request to the model.
+func (a *Adapter) PersistentCapabilities() agent.Capabilities {
+	c := a.Capabilities()
+	c.Steer = true
+	return c
+}
 
 // ValidatePersistent refuses what a long-lived process cannot run.
 func (a *Adapter) ValidatePersistent(r *agent.Request) error {

@@ -371,7 +371,7 @@ func TestRealRunnersAreKilledAtAnyMoment(t *testing.T) {
 		}
 		next := time.Now().Add(time.Duration(dice.IntN(1000)) * time.Millisecond)
 		r.until(cliTurnLimit, "all sessions are idle", func() bool {
-			if pids := r.runners(); len(pids) > 0 && struck < blows && time.Now().After(next) {
+			if pids := r.runners(adapter); len(pids) > 0 && struck < blows && time.Now().After(next) {
 				struck++
 				_ = syscall.Kill(pids[dice.IntN(len(pids))], syscall.SIGKILL)
 				next = time.Now().Add(time.Duration(dice.IntN(2500)) * time.Millisecond)

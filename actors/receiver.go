@@ -49,6 +49,12 @@ func (h *Host) guard(stop bool) actor.ReceiverMiddleware {
 			if over && !systemMessage(env.Message) {
 				return
 			}
+			switch env.Message.(type) {
+			case *actor.Started:
+				h.stats.actors.Add(1)
+			case *actor.Stopped:
+				h.stats.actors.Add(-1)
+			}
 			defer func() {
 				r := recover()
 				if r == nil {

@@ -14,6 +14,7 @@ type Stats struct {
 	Subscribers int64
 	Trees       int64 // process trees alive
 	Runners     int64 // processes that serve many turns
+	Actors      int64 // of all kinds
 	// Counters since the start.
 	Completed, Failed, Cancelled int64
 	OrphansReaped                int64
@@ -32,7 +33,7 @@ type Stats struct {
 
 type stats struct {
 	running, waiting, active, subscribers, trees atomic.Int64
-	parked, runners                              atomic.Int64
+	parked, runners, actors                      atomic.Int64
 	completed, failed, cancelled                 atomic.Int64
 	orphans, crashes, commits, commitNanos       atomic.Int64
 	evicted                                      atomic.Int64
@@ -56,7 +57,7 @@ func (h *Host) Stats() Stats {
 	s := &h.stats
 	return Stats{
 		Running: s.running.Load(), Waiting: s.waiting.Load(), Parked: s.parked.Load(), Active: s.active.Load(),
-		Subscribers: s.subscribers.Load(), Runners: s.runners.Load(), Trees: s.trees.Load(),
+		Subscribers: s.subscribers.Load(), Runners: s.runners.Load(), Trees: s.trees.Load(), Actors: s.actors.Load(),
 		Completed: s.completed.Load(), Failed: s.failed.Load(), Cancelled: s.cancelled.Load(),
 		OrphansReaped: s.orphans.Load(), Evicted: s.evicted.Load(), Crashes: s.crashes.Load(),
 		Commits: s.commits.Load(), CommitTime: time.Duration(s.commitNanos.Load()),

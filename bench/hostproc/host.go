@@ -344,6 +344,12 @@ func (h *Host) Running() bool {
 	}
 }
 
+// ExitCode is that of a server that has ended; -1 when a signal ended it.
+func (h *Host) ExitCode() int {
+	<-h.done
+	return h.cmd.ProcessState.ExitCode()
+}
+
 // Done is closed when the server process ended.
 func (h *Host) Done() <-chan struct{} { return h.done }
 
@@ -380,7 +386,7 @@ func (h *Host) cleanup() {
 		<-h.done
 	}
 	for _, p := range h.Marked() {
-		p.kill()
+		p.Signal(syscall.SIGKILL)
 	}
 	// A CLI that dies may be writing its last file below the state directory, which
 	// is removed next.

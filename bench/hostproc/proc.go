@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -24,13 +25,10 @@ func (p Proc) String() string {
 	return fmt.Sprintf("%d %c %s", p.Pid, p.State, p.Command)
 }
 
-// kill ends the process if it still is the one that was seen.
-func (p Proc) kill() {
-	if now, ok := read(p.Pid); ok && now.Start == p.Start {
-		if proc, err := os.FindProcess(p.Pid); err == nil {
-			_ = proc.Kill()
-		}
-	}
+// Signal signals the process if it still is the one that was seen, and says so.
+func (p Proc) Signal(sig syscall.Signal) bool {
+	now, ok := read(p.Pid)
+	return ok && now.Start == p.Start && syscall.Kill(p.Pid, sig) == nil
 }
 
 // Alive says whether a process with this id exists and is no zombie.
@@ -74,8 +72,8 @@ func read(pid int) (Proc, bool) {
 	return p, true
 }
 
-// processes lists all of the machine that can be read.
-func processes() []Proc {
+// Processes lists all of the machine that can be read.
+func Processes() []Proc {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil
@@ -115,7 +113,7 @@ func (h *Host) Marked() []Proc {
 	}
 	prefix := strings.TrimSpace(string(id)) + "/"
 	var out []Proc
-	for _, p := range processes() {
+	for _, p := range Processes() {
 		if p.State != 'Z' && p.Pid != h.Pid && strings.HasPrefix(p.Marker, prefix) {
 			out = append(out, p)
 		}
@@ -126,12 +124,12 @@ func (h *Host) Marked() []Proc {
 // warden says that the process is the server's watchman, a part of the server.
 func (p Proc) warden() bool {
 	f := strings.Fields(p.Command)
-	return len(f) > 1 && strings.HasPrefix(filepath.Base(f[0]), "agenthost") && f[1] == "warden"
+	return len(f) > 1 && f[1] == "warden" // whatever the server's file is called
 }
 
 // Warden is the server's watchman, false when there is none.
 func (h *Host) Warden() (Proc, bool) {
-	for _, p := range processes() {
+	for _, p := range Processes() {
 		if p.Parent == h.Pid && p.warden() {
 			return p, true
 		}
@@ -142,7 +140,7 @@ func (h *Host) Warden() (Proc, bool) {
 // Descendants lists the server's children and theirs, zombies included, without its
 // warden.
 func (h *Host) Descendants() []Proc {
-	all := slices.DeleteFunc(processes(), Proc.warden)
+	all := slices.DeleteFunc(Processes(), Proc.warden)
 	in := map[int]bool{h.Pid: true}
 	var out []Proc
 	for grew := true; grew; {

@@ -89,23 +89,23 @@ func options(cfg *config.Config, log *slog.Logger, stateDir string, runtimes []a
 
 // openHost makes the Host of a server. The store locks the state directory, so a
 // second server on it is refused.
-func openHost(cfg *config.Config, log *slog.Logger, runtimes []actors.RuntimeConfig, guarded ...actors.Option) (*actors.Host, error) {
+func openHost(cfg *config.Config, log *slog.Logger, runtimes []actors.RuntimeConfig, s *seams, guarded ...actors.Option) (*actors.Host, error) {
 	var (
-		s   store.Store
+		st  store.Store
 		err error
 	)
 	if cfg.Ephemeral {
-		s, err = openEphemeral(cfg.StateDir)
+		st, err = openEphemeral(cfg.StateDir)
 	} else {
-		s, err = sqlite.Open(cfg.StateDir, sqlite.Options{Logger: log, MinFreeDisk: uint64(cfg.Limits.MinFreeDisk), Reserve: int64(cfg.Limits.DiskReserve)})
+		st, err = sqlite.Open(cfg.StateDir, s.store(sqlite.Options{Logger: log, MinFreeDisk: uint64(cfg.Limits.MinFreeDisk), Reserve: int64(cfg.Limits.DiskReserve)}))
 	}
 	if err != nil {
 		return nil, err
 	}
-	opts := append(options(cfg, log, cfg.StateDir, runtimes), actors.WithStore(s))
-	h, err := actors.New(append(opts, guarded...)...)
+	opts := append(options(cfg, log, cfg.StateDir, runtimes), actors.WithStore(st))
+	h, err := actors.New(append(append(opts, guarded...), s.host()...)...)
 	if err != nil {
-		return nil, errors.Join(err, s.Close())
+		return nil, errors.Join(err, st.Close())
 	}
 	return h, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/agenthost/agenthost/bench/chaos"
 	"github.com/agenthost/agenthost/bench/measure"
 	"github.com/agenthost/agenthost/cmd/config"
 	"github.com/agenthost/agenthost/cmd/warden"
@@ -23,11 +24,17 @@ const (
 )
 
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == warden.Verb { // before anything else: it is to stay small
-		os.Exit(warden.Main(os.Args[2:]))
-	}
-	if len(os.Args) > 1 && os.Args[1] == measure.PartVerb {
-		os.Exit(benchPart(os.Args[2:]))
+	if len(os.Args) > 1 {
+		switch os.Args[1] { // hidden ones, before anything else: they are to stay small
+		case warden.Verb:
+			os.Exit(warden.Main(os.Args[2:]))
+		case chaos.CLIVerb:
+			os.Exit(chaos.CLI(os.Args[2:]))
+		case chaos.ObserverVerb:
+			os.Exit(chaos.Observe(os.Args[2:]))
+		case measure.PartVerb:
+			os.Exit(benchPart(os.Args[2:]))
+		}
 	}
 	os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
@@ -49,6 +56,7 @@ type verbs struct {
 	Adapter     adapterVerbs    `cmd:"" help:"Write an adapter of your own, or test an installed CLI."`
 	Store       storeVerbs      `cmd:"" help:"Look at stored sessions, check, repair and compact the store, and move sessions between stores."`
 	Bench       benchVerbs      `cmd:"" help:"Measure this program beside bare processes and a plain host, and compare results."`
+	Chaos       chaosVerb       `cmd:"" help:"Torture a server of this program for a while and say which promises it broke."`
 	Version     versionVerb     `cmd:"" help:"Print version, commit and platform."`
 	Help        helpVerb        `cmd:"" help:"Explain a verb, as its --help does: help serve."`
 }

@@ -25,6 +25,8 @@ type serveVerb struct {
 	Port *int   `placeholder:"PORT" help:"Port part of --listen."`
 	// Profile is for who makes the program faster.
 	Profile string `env:"AGENTHOST_PROFILE" placeholder:"DIR" help:"Write cpu.pprof and heap.pprof there at the end."`
+	// FaultPlan is for chaos runs; see seams.
+	FaultPlan string `placeholder:"FILE" hidden:"" help:"Let the disk fail and the clock jump as FILE says: for tests only."`
 	settings
 }
 
@@ -56,9 +58,14 @@ func (v *serveVerb) Run(c *console) (err error) {
 	if err != nil {
 		return exit(exitFailed, err)
 	}
+	seams, err := openSeams(v.FaultPlan, log)
+	if err != nil {
+		return exit(exitUsage, err)
+	}
+	defer seams.close()
 	guards, guarded := guard(log, true)
 	defer guards.end()
-	host, err := openHost(cfg, log, runtimes, guarded...)
+	host, err := openHost(cfg, log, runtimes, seams, guarded...)
 	if err != nil {
 		return exit(exitFailed, err)
 	}

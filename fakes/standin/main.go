@@ -12,6 +12,9 @@ import (
 type World struct {
 	In       *os.File
 	Out, Err *os.File
+	// Self is the command line that runs Main anew, for a program that does other
+	// things too; nil for this program without arguments.
+	Self []string
 }
 
 const usage = `usage: fake [OPTIONS] codex ARGS...    speak codex exec --json, as the real CLI is called

@@ -43,3 +43,7 @@ func (l runLog) add(what string, pid int) {
 	_, _ = f.Write(b)
 	_ = f.Close()
 }
+
+// Note appends a line about a run of this process, as Main does, for stand-ins of
+// other packages.
+func Note(file, prompt, what string) { runLog{file, tagOf(prompt)}.note(what) }

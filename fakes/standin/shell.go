@@ -59,12 +59,10 @@ func (s *shells) kill() {
 // leave starts a process that outlives us. What it does is sleep; with inherit
 // it holds our stdout and stderr. The log gets its pid.
 func (t *turn) leave(d time.Duration, inherit bool) {
-	self, err := os.Executable()
+	c, err := t.again("sleep", d.String())
 	if err != nil {
 		return
 	}
-	c := exec.Command(self, "sleep", d.String())
-	c.Args[0] = "fake"
 	if inherit {
 		c.Stdout, c.Stderr = t.Out, t.Err
 	} else {
@@ -73,6 +71,20 @@ func (t *turn) leave(d time.Duration, inherit bool) {
 	if err := c.Start(); err == nil {
 		t.log.add("left", c.Process.Pid)
 	}
+}
+
+// again is a command that runs a stand-in.
+func (p *program) again(args ...string) (*exec.Cmd, error) {
+	if len(p.Self) > 0 {
+		return exec.Command(p.Self[0], append(p.Self[1:len(p.Self):len(p.Self)], args...)...), nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	c := exec.Command(self, args...)
+	c.Args[0] = "fake"
+	return c, nil
 }
 
 // sleep is the program that leave starts.

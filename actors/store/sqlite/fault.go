@@ -4,6 +4,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/ncruces/go-sqlite3/vfs"
 )
 
 // Faults makes a store's disk fail, for tests and chaos runs. The zero value
@@ -12,8 +14,9 @@ type Faults struct {
 	read, write, torn, sync atomic.Pointer[fault]
 	slowSync                atomic.Int64
 	// free is what is left of a small disk.
-	free  atomic.Int64
-	small atomic.Bool
+	free    atomic.Int64
+	small   atomic.Bool
+	lasting *lasting
 }
 
 type fault struct {
@@ -94,6 +97,14 @@ func (n *fault) hit() error {
 		return n.err
 	}
 	return nil
+}
+
+// image is what is kept of a file for a power cut; nil when nothing is.
+func (f *Faults) image(name string, file vfs.File) (*image, error) {
+	if f == nil {
+		return nil, nil
+	}
+	return f.lasting.open(name, file)
 }
 
 func (f *Faults) onRead() error {

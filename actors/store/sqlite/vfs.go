@@ -41,15 +41,15 @@ func (d *disk) unmount() { vfs.Unregister(d.name) }
 
 func (d *disk) Open(name string, flags vfs.OpenFlag) (vfs.File, vfs.OpenFlag, error) {
 	f, flags, err := d.VFSFilename.Open(name, flags)
-	return d.wrap(f, flags, err)
+	return d.wrap(name, f, flags, err)
 }
 
 func (d *disk) OpenFilename(name *vfs.Filename, flags vfs.OpenFlag) (vfs.File, vfs.OpenFlag, error) {
 	f, flags, err := d.VFSFilename.OpenFilename(name, flags)
-	return d.wrap(f, flags, err)
+	return d.wrap(name.String(), f, flags, err)
 }
 
-func (d *disk) wrap(f vfs.File, flags vfs.OpenFlag, err error) (vfs.File, vfs.OpenFlag, error) {
+func (d *disk) wrap(name string, f vfs.File, flags vfs.OpenFlag, err error) (vfs.File, vfs.OpenFlag, error) {
 	if err != nil {
 		return nil, flags, full(err)
 	}
@@ -59,12 +59,17 @@ func (d *disk) wrap(f vfs.File, flags vfs.OpenFlag, err error) (vfs.File, vfs.Op
 			return nil, flags, errors.Join(err, f.Close())
 		}
 	}
-	return &diskFile{File: f, disk: d}, flags, nil
+	image, err := d.faults.image(name, f)
+	if err != nil {
+		return nil, flags, errors.Join(err, f.Close())
+	}
+	return &diskFile{File: f, disk: d, image: image}, flags, nil
 }
 
 type diskFile struct {
 	vfs.File
-	disk *disk
+	disk  *disk
+	image *image // nil but in chaos runs
 }
 
 func (f *diskFile) ReadAt(p []byte, off int64) (int, error) {
@@ -80,12 +85,14 @@ func (f *diskFile) WriteAt(p []byte, off int64) (int, error) {
 	}
 	if err := f.disk.faults.onTear(); err != nil {
 		n, _ := f.File.WriteAt(p[:len(p)/2], off) // the fault is the news
+		f.image.wrote(off, n)
 		return n, full(err)
 	}
 	if err := f.grow(off + int64(len(p))); err != nil {
 		return 0, full(err)
 	}
 	n, err := f.File.WriteAt(p, off)
+	f.image.wrote(off, n)
 	return n, full(err)
 }
 
@@ -101,13 +108,23 @@ func (f *diskFile) grow(to int64) error {
 	return f.disk.faults.take(to - size)
 }
 
-func (f *diskFile) Truncate(size int64) error { return full(f.File.Truncate(size)) }
+func (f *diskFile) Truncate(size int64) error {
+	err := f.File.Truncate(size)
+	if err == nil {
+		f.image.truncated(size)
+	}
+	return full(err)
+}
 
 func (f *diskFile) Sync(flags vfs.SyncFlag) error {
 	f.disk.syncs.Add(1)
 	err := f.disk.faults.onSync()
+	upTo := f.image.begin()
 	if err == nil {
 		err = f.File.Sync(flags)
+	}
+	if err == nil {
+		err = f.image.synced(f.File, upTo)
 	}
 	if err != nil {
 		f.disk.syncError(err)

@@ -1,0 +1,12 @@
+//go:build unix
+
+package appserver
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+func ownSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+
+func killGroup(c *exec.Cmd) { _ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }

@@ -55,7 +55,7 @@ var (
 	descActive  = desc("sessions_active", "Sessions in memory.")
 	descTrees   = desc("process_trees", "Process trees of CLIs that are alive.")
 	descRunners = desc("runners", "CLI processes that serve many turns.")
-	descActors  = desc("actors", "Actors that are alive: those of sessions, turns, processes and runners, and four for the host.")
+	descActors  = desc("actors", "Actors that are alive: those of sessions, turns, processes and runners, and three of the host.")
 	descReaped  = desc("orphans_reaped_total", "Processes that outlived their turn and were ended.")
 	descEvicted = desc("sessions_evicted_total", "Idle sessions that went by session_ttl, max_sessions or store_max_bytes.")
 	descCrashes = desc("actor_panics_total", "Actors that panicked.")

@@ -233,7 +233,7 @@ func (c *conductor) seam(ctx context.Context, f schedule.Fault) error {
 }
 
 // fatalLimit is how long a server may take to end when its disk fails for good.
-const fatalLimit = 10 * time.Second
+const fatalLimit = 4 * time.Second
 
 // mayEnd says that a server may end itself, with the exit code for that.
 func mayEnd(k schedule.FaultKind) bool {

@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -11,16 +12,26 @@ import (
 // Limits of what a server at rest may hold over what it held the first time.
 const (
 	restLimit    = 30 * time.Second
+	slowRest     = 5 * time.Second
 	slack        = 10 // descriptors, goroutines, actors
 	memoryFactor = 1.5
 	memorySlack  = 32 << 20
 )
 
-// atRest judges the server when nothing is asked of it.
+// atRest judges the server when nothing is asked of it, and says what kept it long.
 func (c *conductor) atRest() {
+	began, why := time.Now(), ""
+	defer func() {
+		if took := time.Since(began); took > slowRest {
+			_, _ = fmt.Fprintf(c.Progress, "at rest after %s; last was %s\n", took.Round(time.Millisecond), why)
+		}
+	}()
 	var left []hostproc.Proc
 	if !poll(restLimit, func() bool {
 		left = append(append(c.host.Marked(), c.host.Descendants()...), c.napping()...)
+		if len(left) > 0 {
+			why = fmt.Sprint(left)
+		}
 		return len(left) == 0
 	}) {
 		c.broke(NoTrace, "processes", "alive %s after everything came to rest: %v", restLimit, left)
@@ -31,7 +42,7 @@ func (c *conductor) atRest() {
 		busy = ""
 		for _, name := range []string{"sessions_active", "turns_running", "turns_waiting", "process_trees", "runners", "streams_open"} {
 			if n := c.host.Metric("agenthost_" + name); n != 0 {
-				busy = name
+				busy, why = name, name
 			}
 		}
 		return busy == ""
@@ -45,7 +56,11 @@ func (c *conductor) atRest() {
 	var now Held
 	measure := func() bool {
 		now = Held{Usage: c.host.Usage(), Actors: int(c.host.Metric("agenthost_actors")), RSS: c.host.RSS()}
-		return !c.held || now.within(c.report.First)
+		ok := !c.held || now.within(c.report.First)
+		if !ok {
+			why = now.String()
+		}
+		return ok
 	}
 	if !poll(restLimit, measure) {
 		c.broke(Flat, "server", "%s, and the first time %s", now, c.report.First)

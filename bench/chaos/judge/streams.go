@@ -82,15 +82,18 @@ func (j *judge) agentsSegment(s *evidence.Record, seen, whole []evidence.Frame) 
 	}
 }
 
-// response judges a whole stream of the Responses wire.
+// response judges a whole stream of the Responses wire. Its numbers have no gap, but
+// after a power cut: those of lost frames are not given again.
 func (j *judge) response(tag string, frames []evidence.Frame) {
-	ends := 0
+	ends, next := 0, int64(0)
 	for i := range frames {
 		f := &frames[i]
-		if n := f.Data.Sequence; n == nil || *n != int64(i) {
-			j.say(NoGap, tag, "frame %d of the response has sequence_number %v", i, number(n))
+		n := f.Data.Sequence
+		if n == nil || *n < next || *n > next && !j.lossy {
+			j.say(NoGap, tag, "%s has sequence_number %s and not %d", f.Kind, number(n), next)
 			return
 		}
+		next = *n + 1
 		if ends > 0 {
 			j.say(OneEnd, tag, "%s comes behind the end of the response", f.Kind)
 		}
@@ -111,29 +114,43 @@ func number(n *int64) string {
 	return strconv.FormatInt(*n, 10)
 }
 
-// responseSegment judges what was read live of a response. After a power cut the
-// numbers of lost frames are given again, so only what it ends with is looked at.
+// responseSegment judges what was read live of a response.
 func (j *judge) responseSegment(s *evidence.Record, seen, replay []evidence.Frame) {
-	if len(seen) == 0 || j.lossy {
+	if len(seen) == 0 {
 		return
 	}
-	next := int64(0)
+	from := int64(-1)
 	if n, err := strconv.ParseInt(s.After, 10, 64); err == nil {
-		next = n + 1
+		from = n
 	}
+	at := make(map[int64]*evidence.Frame, len(replay))
+	for i := range replay {
+		if n := replay[i].Data.Sequence; n != nil {
+			at[*n] = &replay[i]
+		}
+	}
+	last, shown := from, map[int64]bool{}
 	for i := range seen {
 		f := &seen[i]
 		n := f.Data.Sequence
-		if n == nil || *n != next+int64(i) {
-			j.say(NoGap, s.Stream, "frame %d behind %q has sequence_number %s", i, s.After, number(n))
+		// The end is shown even to who says that it has it.
+		if n == nil || *n <= last && i < len(seen)-1 {
+			j.say(NoGap, s.Stream, "%s has sequence_number %s behind %d", f.Kind, number(n), last)
 			return
 		}
-		if *n >= int64(len(replay)) {
-			j.say(SameStream, s.Stream, "frame %d (%s) was shown and is not in the replay", *n, f.Kind)
+		last, shown[*n] = *n, true
+		switch r := at[*n]; {
+		case r == nil && !(j.lossy && losable(f)):
+			j.say(SameStream, s.Stream, "%d (%s) was shown and is not in the replay", *n, f.Kind)
+			return
+		case r != nil && !bytes.Equal(r.Raw, f.Raw):
+			j.say(SameStream, s.Stream, "%d was shown as %s and is replayed as %s", *n, f.Raw, r.Raw)
 			return
 		}
-		if r := &replay[*n]; !bytes.Equal(r.Raw, f.Raw) {
-			j.say(SameStream, s.Stream, "frame %d was shown as %s and is replayed as %s", *n, f.Raw, r.Raw)
+	}
+	for n, f := range at {
+		if n > from && n < last && !shown[n] {
+			j.say(NoGap, s.Stream, "read from %d to %d, and %d (%s) was not shown", from, last, n, f.Kind)
 			return
 		}
 	}

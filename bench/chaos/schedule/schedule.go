@@ -172,8 +172,8 @@ func (p Plan) rng(purpose, n int) *rand.Rand {
 
 // sessions of one cycle, inputs of one session.
 const (
-	sessions = 8
-	inputs   = 4
+	sessions = 12
+	inputs   = 5
 )
 
 // Cycle is the n-th one. Cycle 0 has no faults: everything has to go as it should,
@@ -198,7 +198,7 @@ func (p Plan) Cycle(n int) Cycle {
 		}
 		choice := kinds[ses.Adapter]
 		for i := range 1 + r.IntN(inputs) {
-			in := Input{Tag: fmt.Sprintf("%si%d", ses.Name, i), Kind: choice[r.IntN(len(choice))], After: time.Duration(r.IntN(300)) * time.Millisecond}
+			in := Input{Tag: fmt.Sprintf("%si%d", ses.Name, i), Kind: choice[r.IntN(len(choice))], After: time.Duration(r.IntN(600)) * time.Millisecond}
 			if ses.Adapter == Exec && !ends && r.IntN(8) == 0 {
 				in.Kind = Cloak
 			}

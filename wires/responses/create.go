@@ -78,6 +78,10 @@ func (w *Wire) plain(c *call.Call, t *fold.Turn, leg int32) {
 	c.Raw(200, encode(Of(done)))
 }
 
+// fromNow is for who does not care what was before. The last event that an answer of
+// the engine knows of may not be stored yet, so it is no place to begin at.
+const fromNow = -1
+
 // wait returns the leg t of a turn as it ended, or as it stands when limit fires
 // first.
 func (w *Wire) wait(c *call.Call, t *fold.Turn, leg int32, before int64, limit <-chan time.Time) (*fold.Turn, error) {
@@ -98,6 +102,11 @@ func (w *Wire) wait(c *call.Call, t *fold.Turn, leg int32, before int64, limit <
 		return nil, err
 	}
 	defer sub.Close()
+	if before == fromNow { // it may have ended in between
+		if now, err := standing(); err == nil && now.Status.Ended() {
+			return now, nil
+		}
+	}
 	for {
 		b, wake, err := sub.Next()
 		if err != nil {

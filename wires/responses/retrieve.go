@@ -77,7 +77,7 @@ func (w *Wire) Cancel(c *call.Call) {
 			limit := time.NewTimer(w.opts.CancelWait)
 			defer limit.Stop()
 			// Being cancelled does not depend on being watched.
-			if done, err := w.wait(c, t, leg, now.Last, limit.C); err == nil {
+			if done, err := w.wait(c, t, leg, fromNow, limit.C); err == nil {
 				t = done
 			}
 		}

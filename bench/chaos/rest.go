@@ -11,15 +11,18 @@ import (
 
 // Limits of what a server at rest may hold over what it held the first time.
 const (
-	restLimit    = 30 * time.Second
-	slowRest     = 5 * time.Second
-	slack        = 10 // descriptors, goroutines, actors
+	restLimit = 30 * time.Second
+	slowRest  = 5 * time.Second
+	slack     = 10 // descriptors, goroutines, actors
+	// An HTTP server keeps the goroutines of closed connections for 10 s: they are
+	// waited for at the end only.
+	idleWorkers  = 40
 	memoryFactor = 1.5
 	memorySlack  = 32 << 20
 )
 
 // atRest judges the server when nothing is asked of it, and says what kept it long.
-func (c *conductor) atRest() {
+func (c *conductor) atRest(last bool) {
 	began, why := time.Now(), ""
 	defer func() {
 		if took := time.Since(began); took > slowRest {
@@ -56,7 +59,11 @@ func (c *conductor) atRest() {
 	var now Held
 	measure := func() bool {
 		now = Held{Usage: c.host.Usage(), Actors: int(c.host.Metric("agenthost_actors")), RSS: c.host.RSS()}
-		ok := !c.held || now.within(c.report.First)
+		workers := idleWorkers
+		if last {
+			workers = 0
+		}
+		ok := !c.held || now.within(c.report.First, workers)
 		if !ok {
 			why = now.String()
 		}
@@ -71,8 +78,8 @@ func (c *conductor) atRest() {
 	c.report.Last = now
 }
 
-func (h Held) within(first Held) bool {
-	return h.Descriptors <= first.Descriptors+slack && h.Goroutines <= first.Goroutines+slack && h.Actors <= first.Actors+slack &&
+func (h Held) within(first Held, workers int) bool {
+	return h.Descriptors <= first.Descriptors+slack && h.Goroutines <= first.Goroutines+slack+workers && h.Actors <= first.Actors+slack &&
 		float64(h.RSS) <= memoryFactor*float64(first.RSS)+memorySlack
 }
 

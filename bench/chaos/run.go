@@ -99,6 +99,7 @@ func Run(ctx context.Context, cfg Config) (report *Report, err error) {
 			return nil, nil
 		}
 	}
+	c.atRest(true)
 	c.host.Stop()
 	c.took(NoTrace)
 	return nil, nil
@@ -242,7 +243,7 @@ func (c *conductor) cycle(ctx context.Context, cycle schedule.Cycle) error {
 		c.broke(judge.ComesToRest, fmt.Sprintf("cycle %d", cycle.Number), "it does not come to rest within %s", cycleLimit)
 		return nil
 	}
-	c.atRest()
+	c.atRest(false)
 	if err := c.judge(cycle); err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ func torture(t *testing.T, program string, args ...string) (r *chaos.Report, cod
 	return r, cmd.ProcessState.ExitCode(), errs.String()
 }
 
-// Three fixed seeds on every change; `make certify` and docs/reliability.md have the
+// Three fixed seeds on every change, which have nearly all faults in their first cycles; `make certify` and docs/reliability.md have the
 // long ones.
 func TestChaosShort(t *testing.T) {
 	t.Parallel()
@@ -45,10 +45,10 @@ func TestChaosShort(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, seed := range []uint64{5, 7, 11} {
+	for _, seed := range []uint64{1, 44, 46} {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			r, code, said := torture(t, bin.Server, "--profile", "short", "--seed", fmt.Sprint(seed), "--duration", "15s")
+			r, code, said := torture(t, bin.Server, "--profile", "short", "--seed", fmt.Sprint(seed), "--duration", "20s")
 			if code != 0 || len(r.Broken) > 0 {
 				t.Fatalf("exit code %d\n%s%v", code, said, r.Broken)
 			}

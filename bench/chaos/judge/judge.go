@@ -143,6 +143,9 @@ func (j *judge) ran(t *told) {
 			if len(runs) > 0 {
 				j.say(NeverBoth, tag, "it was refused, and its CLI ran: %+v", runs)
 			}
+			if len(j.Cycle.Faults) == 0 {
+				j.say(Undisturbed, tag, "it was refused")
+			}
 		case fate == evidence.Unknown:
 			j.say(ComesToRest, tag, "nobody said within the patience whether it was accepted")
 		}
@@ -244,7 +247,7 @@ func (j *judge) outcomes(t *told, turns []*turn) {
 		case len(mine) > 1:
 			j.say(NeverTwice, in.Tag, "it was accepted once, and the session has %d turns of it", len(mine))
 		default:
-			j.outcome(in, mine[0])
+			j.outcome(t, in, mine[0])
 		}
 	}
 	for tag := range byTag {
@@ -263,8 +266,22 @@ func sameSet(a, b []string) bool {
 	return strings.Join(a, " ") == strings.Join(b, " ")
 }
 
+// cancels reports whether somebody may have cancelled an input: on the Agents wire a
+// session is told to cancel, and it is whatever runs then.
+func (t *told) cancels(in *schedule.Input) bool {
+	if t.plan.Wire == schedule.Responses {
+		return in.Cancel > 0
+	}
+	for i := range t.plan.Inputs {
+		if t.plan.Inputs[i].Cancel > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // outcome judges one accepted input.
-func (j *judge) outcome(in *schedule.Input, t *turn) {
+func (j *judge) outcome(of *told, in *schedule.Input, t *turn) {
 	runs := len(j.runs[in.Tag])
 	j.figures.Turns++
 	switch t.ended {
@@ -288,7 +305,7 @@ func (j *judge) outcome(in *schedule.Input, t *turn) {
 		}
 	case "cancelled":
 		j.figures.Cancelled++
-		if in.Cancel == 0 {
+		if !of.cancels(in) {
 			j.say(NeverBoth, in.Tag, "it is reported cancelled, and nobody cancelled it")
 		}
 	}

@@ -108,6 +108,10 @@ func TestEachBrokenPromiseIsFound(t *testing.T) {
 			s.swap("whole", "turn.completed", "turn.failed")
 			s.swap("rest", "turn.completed", "turn.failed")
 		}},
+		"refused unprovoked": {Undisturbed, func(s *story) {
+			s.Cycle.Sessions[0].Inputs = append(s.Cycle.Sessions[0].Inputs, schedule.Input{Tag: "c", Kind: schedule.Say})
+			s.Records = append(s.Records, evidence.Record{What: evidence.Refused, Session: "s", Tag: "c"})
+		}},
 		"cancelled by nobody": {NeverBoth, func(s *story) {
 			s.swap("whole", "turn.completed", "turn.cancelled")
 			s.swap("rest", "turn.completed", "turn.cancelled")
@@ -173,6 +177,7 @@ func TestWhatIsAllowedIsNotBroken(t *testing.T) {
 			s.without("whole", 5)
 		},
 		"refused, and no turn": func(s *story) {
+			s.Cycle.Faults = []schedule.Fault{{Kind: schedule.SpawnFailure}}
 			s.Cycle.Sessions[0].Inputs = append(s.Cycle.Sessions[0].Inputs, schedule.Input{Tag: "c", Kind: schedule.Say})
 			s.Records = append(s.Records, evidence.Record{What: evidence.Refused, Session: "s", Tag: "c"})
 		},

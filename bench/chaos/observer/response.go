@@ -30,7 +30,7 @@ func (s *session) respond(ctx context.Context, in *schedule.Input) {
 		"model": s.plan.Adapter, "input": in.Prompt(s.nap), "conversation": "conv_" + strings.TrimPrefix(s.id, "agsess_"),
 	}
 	if !in.Stream {
-		body["background"] = true
+		body["background"] = !in.Wait
 		a, tries := s.insist(ctx, "POST", "/v1/responses", body, s.key(in.Tag))
 		var o struct{ ID string }
 		if a.ok() {

@@ -158,6 +158,10 @@ func (s *session) cancelLater(ctx context.Context, in *schedule.Input, turn stri
 	_, hex, _ := strings.Cut(turn, "_")
 	s.streams.Go(func() {
 		pause(ctx, in.Cancel)
+		if s.plan.Wire == schedule.Agents { // this ends the turn that runs, which may be an earlier one
+			s.insist(ctx, "POST", s.path()+"/events", map[string]any{"events": []any{map[string]any{"type": "agent.session.input.cancel"}}}, s.key(in.Tag+"-cancel"))
+			pause(ctx, retryWait)
+		}
 		for over := time.Now().Add(patience); time.Now().Before(over); {
 			a, _ := s.insist(ctx, "POST", "/v1/responses/resp_"+hex+"/cancel", nil, "")
 			if a.status == 404 || a.ok() && ended(a.body) {

@@ -46,8 +46,10 @@ type Input struct {
 	After time.Duration
 	// Cancel is when it is cancelled after its acceptance; 0 never.
 	Cancel time.Duration `json:",omitempty"`
-	// Stream asks for the answer as a stream, on the Responses wire.
+	// Stream asks for the answer as a stream, Wait for the answer when it is there, on
+	// the Responses wire.
 	Stream bool `json:",omitempty"`
+	Wait   bool `json:",omitempty"`
 }
 
 // Reader follows a session's stream on the Agents wire.
@@ -207,6 +209,9 @@ func (p Plan) Cycle(n int) Cycle {
 			}
 			in.Stream = r.IntN(3) > 0
 			ses.Inputs = append(ses.Inputs, in)
+		}
+		if last := &ses.Inputs[len(ses.Inputs)-1]; !last.Stream && last.Cancel == 0 {
+			last.Wait = true
 		}
 		if ses.Wire == Agents {
 			ses.Readers = readers(r)

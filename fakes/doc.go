@@ -6,6 +6,7 @@
 //     that real CLIs run offline;
 //   - standin: stand-in CLIs that speak a real CLI's output dialect with that
 //     mind and no provider, replay recordings, or show one failure mode;
+//   - appserver: a stand-in for codex app-server, which serves many turns;
 //   - registry: a package registry on loopback, for installations;
 //   - tools: the pinned real CLIs and SDKs, and where they are installed;
 //   - drift: what those SDKs have and docs/openapi.json has not;

@@ -40,7 +40,10 @@ func TestTurnsLeaveNothing(t *testing.T) {
 	run(0, warm)
 	r.Clean(20 * time.Second)
 	rss := r.RSS()
-	run(warm, turns)
+	for from := warm; from < turns; from += warm {
+		run(from, min(from+warm, turns))
+		t.Logf("%d turns: %d MiB resident, %d MiB of heap in use", min(from+warm, turns), r.RSS()>>20, int64(r.Metric("go_memstats_heap_inuse_bytes"))>>20)
+	}
 	r.Clean(20 * time.Second)
 	now := r.RSS()
 	t.Logf("%d MiB after %d turns, %d MiB after %d; %v processes that were left are ended", rss>>20, warm, now>>20, turns, r.Metric("agenthost_orphans_reaped_total"))
@@ -75,7 +78,7 @@ func (r *rig) leavingTurn(i int, going string) string {
 	}
 	switch {
 	case i%3 == 0:
-		body["input"], body["background"] = fmt.Sprintf("tag:cut%d [[wait: 600000]]", i), true
+		body["input"], body["background"] = "[[say: on]] [[shell: sleep 600]]", true
 	case i%10 == 1:
 		body["input"] = "[[mode: escape]] [[say: done]]"
 	}
@@ -83,7 +86,9 @@ func (r *rig) leavingTurn(i int, going string) string {
 	id := a.str("id")
 	if a.status == 200 && i%3 == 0 {
 		if i%2 == 0 { // the others are cancelled while their CLI is being started
-			r.started(fmt.Sprintf("cut%d", i))
+			r.until(20*time.Second, "the turn says something", func() bool {
+				return len(r.http.do("GET", "/v1/responses/"+id, nil).list("output")) > 0
+			})
 		}
 		a = r.http.do("POST", "/v1/responses/"+id+"/cancel", nil)
 	}

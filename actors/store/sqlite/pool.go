@@ -9,10 +9,10 @@ import (
 )
 
 // readers is how many connections read at once; readerCache is their page cache
-// in KiB.
+// in KiB: room for the inner pages of the trees and the rows of a read.
 const (
 	readers     = 4
-	readerCache = 4096
+	readerCache = 1024
 )
 
 // pool lends reading connections. Holding all of them shuts readers out.

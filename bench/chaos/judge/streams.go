@@ -27,11 +27,17 @@ func (j *judge) segments(t *told, whole []evidence.Frame) {
 	}
 }
 
-// losable are the kinds of frames that a power cut may take back: what is not synced
-// when it is shown.
+// losable are the frames that a power cut may take back: those of deltas and of an
+// item's beginning, which are not synced when they are shown.
 func losable(f *evidence.Frame) bool {
-	return strings.HasSuffix(f.Kind, ".delta") || strings.HasSuffix(f.Kind, "part.added") ||
-		strings.HasSuffix(f.Kind, "item.added") && f.Data.Item.Role != "user"
+	for _, end := range []string{
+		".delta", "part.added", "mcp_call.in_progress", "mcp_call_arguments.done", "web_search_call.in_progress", "web_search_call.searching",
+	} {
+		if strings.HasSuffix(f.Kind, end) {
+			return true
+		}
+	}
+	return strings.HasSuffix(f.Kind, "item.added") && f.Data.Item.Role != "user"
 }
 
 func (j *judge) agentsSegment(s *evidence.Record, seen, whole []evidence.Frame) {

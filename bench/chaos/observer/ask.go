@@ -18,19 +18,6 @@ type answer struct {
 	body   []byte
 }
 
-// code is the code of a refusal.
-func (a *answer) code() string {
-	var e struct {
-		Error struct {
-			Code string `json:"code"`
-		} `json:"error"`
-	}
-	if json.Unmarshal(a.body, &e) != nil {
-		return ""
-	}
-	return e.Error.Code
-}
-
 func (a *answer) ok() bool { return a.status == 200 || a.status == 202 }
 
 // again says that the same may be asked again: nothing was heard, or the server says

@@ -49,17 +49,16 @@ const (
 // conductor is a run.
 type conductor struct {
 	Config
-	stage    *stage
-	host     *hostproc.Host
-	plan     faultplan.Plan
-	boots    int
-	report   *Report
-	orders   io.Writer
-	answers  <-chan observer.Done
-	nap      string
-	warned   bool // the warden was killed in this cycle
-	held     bool // report.First is set
-	observer *exec.Cmd
+	stage   *stage
+	host    *hostproc.Host
+	plan    faultplan.Plan // of the healthy server, with its boot
+	boots   int
+	report  *Report
+	orders  io.Writer            // to the observer
+	answers <-chan observer.Done // from it
+	nap     string
+	warden  bool // it was killed in this cycle
+	held    bool // report.First is set
 }
 
 // Run tortures a server. The error is about the run itself; broken promises are in the
@@ -195,7 +194,7 @@ func (c *conductor) observe(ctx context.Context) error {
 			}
 		}
 	}()
-	c.orders, c.answers, c.observer = orders, answers, cmd
+	c.orders, c.answers = orders, answers
 	c.stage.Cleanup(func() {
 		_ = orders.Close()
 		_ = cmd.Process.Kill()
@@ -219,7 +218,7 @@ func (c *conductor) cycle(ctx context.Context, cycle schedule.Cycle) error {
 	if _, err := c.orders.Write(append(b, '\n')); err != nil {
 		return fmt.Errorf("the observer is gone: %w", err)
 	}
-	c.warned = false
+	c.warden = false
 	for _, f := range cycle.Faults {
 		if err := c.wait(ctx, time.Until(began.Add(f.At))); err != nil {
 			return err

@@ -2,6 +2,7 @@ package agents
 
 import (
 	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/fold"
 	"github.com/agenthost/agenthost/wires/call"
 )
 
@@ -51,7 +52,7 @@ func (w *Wire) StreamEvents(c *call.Call) {
 		c.Fail(err)
 		return
 	}
-	src, err := w.openStream(c, s.ID)
+	src, err := w.openStream(c, s)
 	if err != nil {
 		c.Fail(missing(err, event.SessionNotFound, "session", c.Param("session_id")))
 		return
@@ -59,7 +60,7 @@ func (w *Wire) StreamEvents(c *call.Call) {
 	c.Hijack(src)
 }
 
-func (w *Wire) openStream(c *call.Call, id event.ID) (*source, error) {
+func (w *Wire) openStream(c *call.Call, ses *fold.Session) (*source, error) {
 	stop, err := c.Flag("close_on_idle")
 	if err != nil {
 		return nil, err
@@ -67,7 +68,7 @@ func (w *Wire) openStream(c *call.Call, id event.ID) (*source, error) {
 	after, _ := c.Query("after")
 	after = or(after, c.Header("Last-Event-ID"))
 	subscribe := func(after int64) (call.Stream, error) {
-		return w.engine.Subscribe(c.Context(), c.Principal, id, after)
+		return w.engine.Subscribe(c.Context(), c.Principal, ses.ID, after)
 	}
 	src := &source{}
 	if stop {
@@ -89,5 +90,6 @@ func (w *Wire) openStream(c *call.Call, id event.ID) (*source, error) {
 		}
 		return nil, err
 	}
+	src.idle = stop && cursor.Seq >= ses.Head && ses.Open == 0 // it has read everything
 	return src, src.seek(cursor, subscribe)
 }

@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -357,6 +358,25 @@ func TestIdempotencyKeyIsHandedOn(t *testing.T) {
 }
 
 // A caller's budget ends the streams that wait for the session to be idle.
+// A session to which nothing was ever said, and a reader that has everything, come to
+// an end as well.
+func TestCloseOnIdleEndsWhenThereIsNothingToRead(t *testing.T) {
+	t.Parallel()
+	s := serve(t, Options{})
+	path, st := s.fresh()
+	fresh := s.tail("GET", path+"/events?after=0&close_on_idle=true", "")
+	if frames := fresh.until(""); string(fresh.all) != string(Render(st.batch()).Buf) {
+		t.Errorf("%d frames of a fresh session", len(frames))
+	}
+	turn := st.accept(1, "Hello")
+	st.start(turn)
+	st.end(turn, event.End{Outcome: event.Completed})
+	head := st.batch().Last()
+	if frames := s.tail("GET", fmt.Sprintf("%s/events?after=%d&close_on_idle=true", path, head), "").until(""); len(frames) > 0 {
+		t.Errorf("%d frames behind the last event", len(frames))
+	}
+}
+
 func TestStreamsEndWhenABudgetHoldsTheSession(t *testing.T) {
 	t.Parallel()
 	s := serve(t, Options{})

@@ -142,6 +142,8 @@ func (s *source) Next() (frames []byte, wake <-chan struct{}, done bool, err err
 	to := len(b.Events)
 	for i := from; i < to; i++ {
 		switch ev := &b.Events[i]; ev.Kind {
+		case event.SessionCreated: // idle until it is given something
+			s.idle = s.stop == whenIdle
 		case event.InputAccepted:
 			s.idle = false
 		case event.TurnEnded:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -13,10 +14,30 @@ import (
 // library counts dead letters in a goroutine that it leaves behind for as long as
 // the interval is.
 func newSystem(l *slog.Logger) *actor.ActorSystem {
-	return actor.NewActorSystem(
+	sys := actor.NewActorSystem(
 		actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(quietHandler{l.Handler()}) }),
 		actor.WithDeadLetterRequestLogging(false), actor.WithDeadLetterThrottleInterval(time.Millisecond),
 	)
+	fewerShards(sys.ProcessRegistry.LocalPIDs)
+	return sys
+}
+
+// registryBuckets is how many of the registry's 1,024 buckets are used; it divides
+// them. Each has 32 maps of its own, and a map that once held an actor never gives its
+// room back: with all of them a server grows by megabytes over its first tens of
+// thousands of actors.
+const registryBuckets = 16
+
+// fewerShards is for before the first actor; what the library itself has registered
+// moves along. A key's bucket is its hash modulo their number.
+func fewerShards(m *actor.SliceMap) {
+	few := slices.Clone(m.LocalPIDs[:registryBuckets])
+	for i, bucket := range m.LocalPIDs[registryBuckets:] {
+		for key, process := range bucket.Items() {
+			few[i%registryBuckets].Set(key, process)
+		}
+	}
+	m.LocalPIDs = few
 }
 
 // stopOnPanic never restarts: a crash is an outcome that the parent records, and

@@ -128,7 +128,7 @@ func (c *conductor) open(ctx context.Context) error {
 		if err := os.WriteFile(c.cli(name), []byte(c.script(name)), 0o755); err != nil {
 			return err
 		}
-		settings := map[string]any{"binary": c.cli(name), "home": "private", "passthrough_env": []string{"FAKE_LOG"}}
+		settings := map[string]any{"binary": c.cli(name), "home": "private", "driver": "exec", "passthrough_env": []string{"FAKE_LOG"}}
 		if adapter == schedule.Persistent {
 			settings["driver"] = "persistent"
 		}

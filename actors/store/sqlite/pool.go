@@ -12,7 +12,7 @@ import (
 // in KiB: room for the inner pages of the trees and the rows of a read.
 const (
 	readers     = 4
-	readerCache = 512
+	readerCache = 256
 )
 
 // pool lends reading connections. Holding all of them shuts readers out.

@@ -15,7 +15,7 @@ const (
 	// writerCache is KiB of page cache. It fills with the first thousands of turns and
 	// is never given back, so it is memory of every server; what does not fit is read
 	// from the kernel's own cache.
-	writerCache = 4096
+	writerCache = 3072
 	// cachedSessions bounds the writer's memory of session rows.
 	cachedSessions = 16384
 	// writeTries is how often a group is tried when the disk reports an I/O error.

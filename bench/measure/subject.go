@@ -165,8 +165,11 @@ func (l *lab) part(s scenario, args ...string) (address string, pid int, err err
 	})
 	line, err := bufio.NewReader(out).ReadString('\n')
 	address, ok := strings.CutPrefix(strings.TrimSpace(line), "listening ")
-	if err != nil || !ok {
-		return "", 0, fmt.Errorf("%s says %q: %v", args[0], line, err)
+	if err != nil {
+		return "", 0, fmt.Errorf("%s said no address: %w", args[0], err)
+	}
+	if !ok {
+		return "", 0, fmt.Errorf("%s says %q, which is no address", args[0], line)
 	}
 	return address, cmd.Process.Pid, nil
 }

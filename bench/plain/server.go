@@ -3,6 +3,7 @@ package plain
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -49,7 +50,7 @@ func Main(args []string, in io.Reader, out, errs io.Writer) int {
 		_, _ = io.Copy(io.Discard, in)
 		_ = srv.Close()
 	}()
-	if err := srv.Serve(ln); err != nil && err != http.ErrServerClosed {
+	if err := srv.Serve(ln); err != nil && !errors.Is(err, http.ErrServerClosed) {
 		_, _ = fmt.Fprintln(errs, err)
 		return 1
 	}

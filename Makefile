@@ -42,7 +42,7 @@ unit: ## test without the real CLIs and SDKs
 
 lint: ## gofmt, vet and golangci-lint
 	@$(STAGE) tools fakes/tools/install.sh lint
-	@$(STAGE) gofmt sh -c 'test -z "$$(gofmt -l actors adapters cmd docs fakes server wires | tee /dev/stderr)"'
+	@$(STAGE) gofmt sh -c 'test -z "$$(gofmt -l actors adapters bench cmd docs fakes server wires | tee /dev/stderr)"'
 	@$(RELEASE) $(TOOLS)/bin/golangci-lint run
 
 certify: bin/demo ## the long matrix: every case on every CLI, three times

@@ -26,6 +26,9 @@ func (n *normaliser) theirs(f *agent.Fact) {
 		n.turn.dropped++
 		return
 	}
+	if call.id.IsZero() {
+		n.reopen(call) // it waited for a question, and its subagent is at work already
+	}
 	it := n.work.known[f.Key]
 	if it == nil {
 		if it = n.addTheirs(f, call); it == nil {

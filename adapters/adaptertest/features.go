@@ -72,6 +72,7 @@ func (s suite) features(t *testing.T) {
 			t.Errorf("%s is neither refused nor handed on", w.feature)
 		}
 	}
+	caps = s.byDefault(caps)
 	for _, p := range allPermissions {
 		is := agent.Refused
 		if slices.Contains(caps.Permissions, p) {
@@ -91,6 +92,14 @@ func (s suite) features(t *testing.T) {
 		record("deltas", agent.Lacking)
 	}
 	s.resumed(t, record)
+}
+
+// byDefault are the capabilities of the driver that "auto" takes for the pinned CLI.
+func (s suite) byDefault(exec agent.Capabilities) agent.Capabilities {
+	if p, ok := s.a.(agent.Persistent); ok && len(p.Certified()) > 0 {
+		return p.PersistentCapabilities()
+	}
+	return exec
 }
 
 // resumed looks at a turn that goes on with a conversation.

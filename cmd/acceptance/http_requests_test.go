@@ -119,7 +119,7 @@ func TestCaseRoutes(t *testing.T) {
 		{"two lengths", "POST /v1/responses HTTP/1.1\r\nHost: t\r\n" + auth + "\r\nContent-Length: 2\r\nContent-Length: 30\r\nConnection: close\r\n\r\n" + hi, 400},
 		{"length and chunked", "POST /v1/responses HTTP/1.1\r\nHost: t\r\n" + auth + "\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n0\r\n\r\n", 400},
 		{"space before the colon", "GET /v1/models HTTP/1.1\r\nHost: t\r\nAuthorization : Bearer " + appToken + "\r\nConnection: close\r\n\r\n", 400},
-		{"folded header", "GET /v1/models HTTP/1.1\r\nHost: t\r\nX-A: b\r\n c: d\r\nConnection: close\r\n\r\n", 401},
+		{"folded header", "GET /v1/models HTTP/1.1\r\nHost: t\r\nX-A: b\r\n c: d\r\nConnection: close\r\n\r\n", 400},
 	} {
 		text := r.http.tcp(c.request)
 		a := parsed(t, text, "GET")

@@ -122,8 +122,8 @@ func TestFirstUseOfAMissingCLIShowsItsEnvironment(t *testing.T) {
 	r := newRig(t, cli("codex", map[string]any{"binary": "codex", "auto_install": true}), key("tools_dir", filepath.Join(t.TempDir(), "tools")),
 		env(append([]string{"PATH=" + withoutCodex(t), "ABX_AGENTS_ALLOW_INSTALL=1"}, environ[:len(environ)-1]...)...))
 	session := r.http.session("codex")
-	live := r.http.events(session, "?close_on_idle=true&after=evt_0000000000000001")
 	r.http.say(session, "hello")
+	live := r.http.events(session, "?close_on_idle=true&after=evt_0000000000000001")
 	frames := live.end(time.Minute)
 	for _, kind := range []string{"agent.session.environment.pending", "agent.session.environment.failed", "agent.session.turn.failed"} {
 		if count(frames, kind) != 1 {
@@ -187,8 +187,8 @@ func TestRealCLIIsInstalledByItsFirstTurn(t *testing.T) {
 	r := newCLIRig(t, "qwen-code", "qwen", cli("qwen-code", map[string]any{"auto_install": true}), key("tools_dir", tools),
 		env("ABX_AGENTS_ALLOW_INSTALL=1", "NPM_CONFIG_USERCONFIG="+filepath.Join(home, ".npmrc")))
 	session := r.http.session("qwen-code")
-	live := r.http.events(session, "?close_on_idle=true&after=evt_0000000000000001")
 	r.http.say(session, "[[say: here it is]]")
+	live := r.http.events(session, "?close_on_idle=true&after=evt_0000000000000001")
 	frames := live.end(cliTurnLimit + 5*time.Minute)
 	for _, kind := range []string{"agent.session.environment.pending", "agent.session.environment.ready", "agent.session.turn.completed"} {
 		if count(frames, kind) != 1 {

@@ -255,7 +255,9 @@ func TestRealRunnerAsks(t *testing.T) {
 				}
 			})
 		}
-		r.verified(t, adapter, "approvals", "permission_ask")
+		if adapter != "qwen-code" { // auto runs it by the driver that cannot ask
+			r.verified(t, adapter, "approvals", "permission_ask")
+		}
 		r.Clean(cliTurnLimit)
 	})
 }

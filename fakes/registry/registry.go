@@ -8,9 +8,11 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -108,6 +110,7 @@ func (r *Registry) Open() {
 func (r *Registry) Asked() <-chan struct{} { return r.asked }
 
 func (r *Registry) serve(w http.ResponseWriter, req *http.Request) {
+	w.Header().Set("Cache-Control", "no-store") // npm takes what has no word on it from its cache for a while
 	name, file, download := strings.Cut(strings.TrimPrefix(req.URL.Path, "/"), "/-/")
 	r.mu.Lock()
 	versions, gate := r.packages[name], r.gate
@@ -157,7 +160,8 @@ func pack(t testing.TB, files map[string]string) []byte {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	w := tar.NewWriter(z)
-	for name, text := range files {
+	for _, name := range slices.Sorted(maps.Keys(files)) { // the same bytes each time
+		text := files[name]
 		if err := w.WriteHeader(&tar.Header{Name: "package/" + name, Mode: 0o755, Size: int64(len(text))}); err != nil {
 			t.Fatal(err)
 		}

@@ -82,6 +82,9 @@ func (w *Wire) plain(c *call.Call, t *fold.Turn, leg int32) {
 // the engine knows of may not be stored yet, so it is no place to begin at.
 const fromNow = -1
 
+// wholeTurn is the leg of who waits for the end of the turn itself.
+const wholeTurn = -1
+
 // wait returns the leg t of a turn as it ended, or as it stands when limit fires
 // first.
 func (w *Wire) wait(c *call.Call, t *fold.Turn, leg int32, before int64, limit <-chan time.Time) (*fold.Turn, error) {
@@ -91,7 +94,7 @@ func (w *Wire) wait(c *call.Call, t *fold.Turn, leg int32, before int64, limit <
 		if err != nil {
 			return nil, err
 		}
-		if part, ok := now.Part(leg); ok {
+		if part, ok := partOf(now, leg); ok {
 			return part, nil
 		}
 		return t, nil

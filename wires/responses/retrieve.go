@@ -77,8 +77,10 @@ func (w *Wire) Cancel(c *call.Call) {
 			limit := time.NewTimer(w.opts.CancelWait)
 			defer limit.Stop()
 			// Being cancelled does not depend on being watched.
-			if done, err := w.wait(c, t, leg, fromNow, limit.C); err == nil {
-				t = done
+			if done, err := w.wait(c, turn, wholeTurn, fromNow, limit.C); err == nil {
+				if part, ok := done.Part(leg); ok {
+					t = part
+				}
 			}
 		}
 	}

@@ -132,9 +132,16 @@ func ended(b *fold.Batch, turn event.ID, leg int32) (*fold.Turn, bool) {
 		ev := &b.Events[i]
 		if ev.Turn == turn && (ev.Kind == event.TurnEnded || ev.Kind == event.TurnWaiting && ev.Leg == leg) {
 			if v := b.View(i); v != nil && v.Turn != nil {
-				return v.Turn.Part(leg)
+				return partOf(v.Turn, leg)
 			}
 		}
 	}
 	return nil, false
+}
+
+func partOf(t *fold.Turn, leg int32) (*fold.Turn, bool) {
+	if leg == wholeTurn {
+		return t, true
+	}
+	return t.Part(leg)
 }

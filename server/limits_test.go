@@ -294,7 +294,12 @@ func TestCloseEndsWhatDoesNotEnd(t *testing.T) {
 		c.Fail(c.Context().Err())
 	}
 	r := start(t, Config{}, h)
-	go func() { _, _ = net.Dial("tcp", r.addr); r.do(t, "POST", "/v1/responses", "", "{}") }()
+	go func() {
+		if c, err := net.Dial("tcp", r.addr); err == nil {
+			_ = c.Close()
+		}
+		r.do(t, "POST", "/v1/responses", "", "{}")
+	}()
 	<-inside
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()

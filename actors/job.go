@@ -65,7 +65,7 @@ func (h *Host) requestOf(r *RuntimeConfig, s *spec.Session, in *spec.NewInput) (
 // request is what the adapter is asked for a stored turn.
 func (h *Host) request(r *RuntimeConfig, ses *fold.Session, t *fold.Turn) (req *agent.Request, err error) {
 	req = h.baseRequest(r, t.Settings)
-	req.Session, req.Turn = ses.ID, t.ID
+	req.Session, req.Turn, req.Previous = ses.ID, t.ID, t.Previous
 	req.Prompt = t.Input.Prompt
 	req.Native, req.Carry = ses.Native, ses.Carry
 	o := t.Overrides()

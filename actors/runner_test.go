@@ -320,6 +320,25 @@ func TestRunnersComeAndGo(t *testing.T) {
 		}
 		eventually(t, "the others are gone", func() bool { return h.Stats().Trees == 1 })
 	})
+	t.Run("a session comes back to the one that served it", func(t *testing.T) {
+		t.Parallel()
+		h, _ := onStage(t, troupe{threads: 1}, func(l *actors.Limits) { l.Runners.Idle = time.Hour })
+		gate := filepath.Join(t.TempDir(), "gate")
+		first := create(t, h, "echo $RUNNER; until [ -e "+gate+" ]; do sleep 0.01; done")
+		second := create(t, h, "echo $RUNNER")
+		was := spoken(toTheEnd(t, h, second.Session.ID, second.Turns[0].ID))
+		if err := os.WriteFile(gate, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if other := spoken(toTheEnd(t, h, first.Session.ID, first.Turns[0].ID)); other == was {
+			t.Fatal("both were served by one")
+		}
+		for range 2 {
+			if now := spoken(toTheEnd(t, h, second.Session.ID, send(t, h, second.Session.ID, "echo $RUNNER").ID)); now != was {
+				t.Errorf("the session was served by %s, then by %s", was, now)
+			}
+		}
+	})
 	t.Run("too many idle", func(t *testing.T) {
 		t.Parallel()
 		h, _ := onStage(t, troupe{bound: true}, func(l *actors.Limits) { l.Runners.MaxIdle = 2 })

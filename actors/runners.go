@@ -48,6 +48,8 @@ type ward struct {
 	pid   *actor.PID
 	room  int // how many turns it takes at once
 	turns int
+	// lately are sessions whose conversation it may still have at hand.
+	lately map[event.ID]bool
 	// session is the only one that a bound runner serves; zero for others.
 	session event.ID
 }
@@ -125,11 +127,17 @@ func (r *runners) seek(c actor.Context, m *seek) {
 		c.Send(m.pid, &spawnFailed{event.Fail(event.CLICrashed, "no long-lived process of "+m.job.adapter+" stays alive; see the server's log, or use driver exec")})
 		return
 	}
-	w := r.room(m.job.berth.key)
+	w := r.room(m.job.berth.key, m.job.berth.request.Session)
 	if w == nil {
 		w = r.start(c, m.job.berth)
 	}
 	w.turns++
+	w.serves(m.job.berth.request.Session)
+	for _, other := range r.byKey[w.key] {
+		if other != w {
+			delete(other.lately, m.job.berth.request.Session)
+		}
+	}
 	if i := slices.Index(r.idle, w); i >= 0 {
 		r.idle = slices.Delete(r.idle, i, i+1)
 	}
@@ -137,14 +145,34 @@ func (r *runners) seek(c actor.Context, m *seek) {
 	c.Send(w.pid, m)
 }
 
-// room finds the fullest runner of the key that has a place: the others can end.
-func (r *runners) room(key string) (best *ward) {
+// room finds the runner of the key that served the session last, else the fullest that
+// has a place: the others can end.
+func (r *runners) room(key string, session event.ID) (best *ward) {
 	for _, w := range r.byKey[key] {
+		if w.turns < w.room && w.lately[session] {
+			return w
+		}
 		if w.turns < w.room && (best == nil || w.turns > best.turns) {
 			best = w
 		}
 	}
 	return best
+}
+
+// maxLately bounds the sessions that a runner is remembered for.
+const maxLately = 64
+
+func (w *ward) serves(session event.ID) {
+	if w.lately == nil {
+		w.lately = map[event.ID]bool{}
+	}
+	for id := range w.lately { // which one does not matter
+		if len(w.lately) < maxLately {
+			break
+		}
+		delete(w.lately, id)
+	}
+	w.lately[session] = true
 }
 
 func (r *runners) start(c actor.Context, b *berth) *ward {

@@ -94,6 +94,8 @@ type LLM struct {
 // Request is everything about one turn that an adapter may need.
 type Request struct {
 	Session, Turn event.ID
+	// Previous is the turn before in the session, however it ended; zero for the first.
+	Previous event.ID
 	// Prompt is what the caller asks; never empty.
 	Prompt string
 	// Images are paths of files in Dir.

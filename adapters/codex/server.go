@@ -82,12 +82,12 @@ func (*Adapter) Runner(r *agent.Request) (*agent.Runner, error) {
 
 // NewProtocol speaks with one app-server.
 func (*Adapter) NewProtocol() agent.Protocol {
-	return &protocol{pending: map[int64]call{}, turns: map[event.ID]*served{}, threads: map[string]*served{}}
+	return &protocol{pending: map[int64]call{}, turns: map[event.ID]*served{}, threads: map[string]*served{}, kept: map[string]*kept{}}
 }
 
-// settings are the parameters of a thread for one turn: it is loaded with them and
-// unloaded after the turn, so nothing of one turn's settings is left for another.
-// They travel by standard input; secrets may be in them.
+// settings are the parameters of a thread for one turn: it is loaded with them, and
+// stays loaded for turns with the same, so nothing of one turn's settings is left for
+// another. They travel by standard input; secrets may be in them.
 func settings(r *agent.Request) (map[string]any, error) {
 	sandbox, approvals, _ := scope(r.Permissions)
 	p := map[string]any{"cwd": r.Workspace, "sandbox": sandbox, "approvalPolicy": approvals}

@@ -141,6 +141,7 @@ func (p *protocol) turned(s *served, ends bool, raw json.RawMessage, out *agent.
 	v := &agent.Verdict{Final: true, Outcome: event.Completed, Usage: s.used, Carry: s.parser.memory.encode()}
 	switch t.Status {
 	case "completed":
+		s.well = true
 		s.finished(said)
 	case "interrupted":
 		v.Outcome = event.Cancelled

@@ -20,6 +20,7 @@ type protocol struct {
 	pending map[int64]call
 	turns   map[event.ID]*served
 	threads map[string]*served // by Codex's thread
+	kept    map[string]*kept   // threads that are loaded and idle
 	noise   int                // lines in a row that are no message
 }
 
@@ -41,6 +42,8 @@ const (
 	steer
 	clean
 	unload
+	reload // unload what is loaded otherwise, then load
+	drop   // unload what was kept; no turn waits for it
 )
 
 // served is a turn in a thread.
@@ -53,6 +56,9 @@ type served struct {
 	cancelled    bool   // an interrupt is wanted
 	told         bool   // and was sent
 	ended        bool   // the verdict is out
+	well         bool   // and is completed
+	print        print
+	params       map[string]any // to load with, while what is loaded is unloaded
 	tools        bool
 	running      map[string]bool     // commands without an end
 	changes      map[string][]string // paths of file changes, for questions about them
@@ -123,8 +129,21 @@ func (p *protocol) Ask(id event.ID, r *agent.Request, out *agent.Talk) {
 		p.over(s, out)
 		return
 	}
+	s.print = fingerprint(params, r)
+	switch k := p.take(r.Native); {
+	case k == nil:
+		p.load(s, params, out)
+	case k.last == r.Previous && k.print == s.print:
+		p.ready(s, r.Native, out)
+	default: // it was loaded otherwise, or does not know what was said elsewhere
+		s.params = params
+		p.request(call{what: reload, turn: s}, "thread/unsubscribe", map[string]any{"threadId": r.Native}, out)
+	}
+}
+
+func (p *protocol) load(s *served, params map[string]any, out *agent.Talk) {
 	method := "thread/start"
-	if r.Native != "" {
+	if s.r.Native != "" {
 		method = "thread/resume"
 	}
 	p.request(call{what: load, turn: s}, method, params, out)
@@ -208,9 +227,13 @@ func (p *protocol) answered(m *envelope, size int, out *agent.Talk) {
 	case steer:
 		p.steered(c, failed, errorText(m.Error), out)
 	case clean:
-		p.unload(c.turn, out)
+		p.leave(c.turn, out)
 	case unload:
 		p.over(c.turn, out)
+	case reload:
+		p.load(c.turn, c.turn.params, out)
+		c.turn.params = nil
+	case drop: // it is gone either way
 	}
 }
 
@@ -238,7 +261,12 @@ func (p *protocol) loaded(s *served, m *envelope, failed bool, out *agent.Talk) 
 		out.Break("codex app-server loaded a thread without an id")
 		return
 	}
-	s.thread = string(r.Thread.ID)
+	p.ready(s, string(r.Thread.ID), out)
+}
+
+// ready: the turn's thread is loaded.
+func (p *protocol) ready(s *served, thread string, out *agent.Talk) {
+	s.thread = thread
 	p.threads[s.thread] = s
 	said := out.Turn(s.id)
 	said.Batch.Add(agent.Fact{Kind: agent.FactSession, Text: s.thread})
@@ -295,11 +323,22 @@ func (p *protocol) settle(s *served, out *agent.Talk) {
 		p.request(call{what: clean, turn: s}, "thread/backgroundTerminals/clean", map[string]any{"threadId": s.thread}, out)
 		return
 	}
-	p.unload(s, out)
+	p.leave(s, out)
 }
 
-// unload gives the thread up, so that the next turn loads it with its own settings,
-// here or in another process.
+// leave keeps the thread of a turn that went well for the next one, and unloads
+// another's, and one whose MCP servers would live on with it.
+func (p *protocol) leave(s *served, out *agent.Talk) {
+	if !s.well || s.cancelled || len(s.r.MCP) > 0 || s.r.Host != nil {
+		p.unload(s, out)
+		return
+	}
+	p.keep(s, out)
+	p.over(s, out)
+}
+
+// unload gives the thread up, so that the next turn loads it anew, here or in another
+// process.
 func (p *protocol) unload(s *served, out *agent.Talk) {
 	p.request(call{what: unload, turn: s}, "thread/unsubscribe", map[string]any{"threadId": s.thread}, out)
 }

@@ -35,7 +35,7 @@ func (w *waitJudge) input(in Input) {
 		w.mayResume = true
 	case Called:
 		w.calls[in.Call] = true
-	case Output, OutputLimit, Exited, Gone: // these may say something at a wait's end: the limit what a verdict before it held
+	case Output, OutputLimit, Used, Exited, Gone: // these may say something at a wait's end: a limit what a verdict before it held
 		w.fed = true
 	}
 }

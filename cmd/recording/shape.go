@@ -114,6 +114,7 @@ var (
 		{regexp.MustCompile(`(projects|chats)/[^/"]+`), "$1/<project>"},
 		{regexp.MustCompile(`(^|[^\w>/.:-])(/[\w.@+-]+){2,}`), "$1<path>"},
 		{regexp.MustCompile(`\([A-Z]\w+ [\d.]+; \w+\)`), "(<system>)"},
+		{regexp.MustCompile(`~\d+ tokens`), "~<n> tokens"},
 		{regexp.MustCompile(`\b[0-9a-f]{16,}\b`), "<hex>"},
 	}
 	// longest is the longest text that a shape has whole.

@@ -16,6 +16,8 @@ import (
 	"github.com/agenthost/agenthost/actors/agent"
 	"github.com/agenthost/agenthost/adapters/claudecode"
 	"github.com/agenthost/agenthost/adapters/codex"
+	"github.com/agenthost/agenthost/adapters/opencode"
+	"github.com/agenthost/agenthost/adapters/qwen"
 	"github.com/agenthost/agenthost/bench/hostproc"
 	"github.com/agenthost/agenthost/fakes/tools"
 )
@@ -114,8 +116,9 @@ func TestRealRunnerConversation(t *testing.T) {
 func TestRealRunnerIsTakenByAuto(t *testing.T) {
 	t.Parallel()
 	eachRunner(t, map[string]any{"driver": "auto"}, func(t *testing.T, r *cliRig, adapter string) {
-		set := map[string]agent.Persistent{"codex": &codex.Adapter{}, "claude-code": &claudecode.Adapter{}}
-		if got, want := r.persistent(adapter), len(set[adapter].Certified()) > 0; got != want {
+		set := map[string]agent.Persistent{"codex": &codex.Adapter{}, "claude-code": &claudecode.Adapter{}, "qwen-code": &qwen.Adapter{}, "opencode": opencode.New()}
+		_, only := set[adapter].(agent.Only)
+		if got, want := r.persistent(adapter), only || len(set[adapter].Certified()) > 0; got != want {
 			t.Errorf("runs as a long-lived process: %v, want %v", got, want)
 		}
 	})
@@ -154,7 +157,7 @@ func TestRealRunnerIsShared(t *testing.T) {
 				}
 			}
 		}
-		if want := map[string]int{"codex": 1, "claude-code": 5}[adapter]; len(seen) != want {
+		if want := map[string]int{"codex": 1, "claude-code": 5, "qwen-code": 1, "opencode": 1}[adapter]; len(seen) != want {
 			t.Errorf("%d processes served them, want %d", len(seen), want)
 		}
 		r.Clean(cliTurnLimit)
@@ -224,7 +227,10 @@ func TestRealRunnerCancelsMidCommand(t *testing.T) {
 
 // asksFor are the tools that a CLI asks about before it writes a file and runs a
 // command.
-var asksFor = map[string][]string{"codex": {"file_change", "command_execution"}, "claude-code": {"Write", "Bash"}}
+var asksFor = map[string][]string{
+	"codex": {"file_change", "command_execution"}, "claude-code": {"Write", "Bash"},
+	"qwen-code": {"file_change", "command_execution"}, "opencode": {"file_change", "command_execution"},
+}
 
 // A CLI that asks in its own protocol is answered: what was approved is done, what was
 // denied is not.
@@ -422,6 +428,9 @@ func TestAdapterIsCertified(t *testing.T) {
 			t.Fatal(err)
 		}
 		state := filepath.Join(t.TempDir(), "state")
+		if adapter == "opencode" { // it has one driver
+			continue
+		}
 		out, err := exec.CommandContext(t.Context(), bin.Server, "adapter", "certify", adapter, "--state-dir", state, "--agents."+adapter+".binary", need(t, adapter)).CombinedOutput()
 		if err != nil || !strings.Contains(string(out), "certified: ") || strings.Contains(string(out), "!!") {
 			t.Errorf("%s: %v\n%s", adapter, err, out)

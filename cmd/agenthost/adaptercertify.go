@@ -51,6 +51,9 @@ func (v *adapterCertifyVerb) Run(c *console) error {
 	if _, ok := b.adapter.(agent.Persistent); !ok {
 		return exit(exitUsage, fmt.Errorf("adapter %s has one driver, exec: there is nothing to certify", name))
 	}
+	if _, only := b.adapter.(agent.Only); only {
+		return exit(exitUsage, fmt.Errorf("adapter %s has one driver, persistent: there is nothing to certify", name))
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	t := &examination{c: c, cfg: cfg, name: name}

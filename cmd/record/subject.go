@@ -56,7 +56,7 @@ func subjects(only string) (list []subject) {
 			continue
 		}
 		drivers := []actors.Driver{actors.DriverExec}
-		if _, can := one.adapter.(agent.Persistent); can {
+		if p, can := one.adapter.(agent.Persistent); can && len(p.Certified()) > 0 { // those that auto takes
 			drivers = append(drivers, actors.DriverPersistent)
 		}
 		for _, d := range drivers {

@@ -115,6 +115,9 @@ func complaint(raw json.RawMessage) fault {
 // its number is, else by the protocol's own numbers.
 func (f fault) failure(fallback event.Code) *event.Failure {
 	code := reason.Code(f.text+" "+f.kind, "")
+	if code == "" && f.text == "terminated" { // node's whole word for an answer that was cut off
+		code = event.ProviderUnreachable
+	}
 	if code == "" && strings.Contains(f.kind, "ContextOverflow") {
 		code = event.ContextTooLong
 	}

@@ -294,7 +294,8 @@ func TestRealRunnerCallsFunctions(t *testing.T) {
 }
 
 // What is said to a runner that was just refused by the provider is said by the same
-// process. Claude Code says the refused prompt again with it, so that is refused too.
+// process. Claude Code and Qwen Code say the refused prompt again with it, so that is
+// refused too.
 func TestRealRunnerOutlivesTheProviderRefusing(t *testing.T) {
 	t.Parallel()
 	eachRunner(t, nil, func(t *testing.T, r *cliRig, adapter string) {
@@ -309,7 +310,7 @@ func TestRealRunnerOutlivesTheProviderRefusing(t *testing.T) {
 		}
 		refused(askAgents(t, r, adapter, first, "[[error: 404]]"))
 		again := askAgents(t, r, adapter, first, "What did I ask you to remember?")
-		if adapter == "claude-code" {
+		if adapter == "claude-code" || adapter == "qwen-code" {
 			refused(again)
 		} else {
 			completed(t, again, "heron")

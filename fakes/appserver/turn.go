@@ -63,7 +63,18 @@ func (t *turn) run() {
 	if status == "failed" {
 		end["error"] = object{"message": "the scripted model failed"}
 	}
+	t.over()
 	t.tell("turn/completed", object{"turn": end})
+}
+
+// over makes place for the thread's next turn; it may be asked for as soon as this one
+// is told to be done.
+func (t *turn) over() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.turns[t.thread] == t {
+		t.turns[t.thread] = &turn{server: t.server, thread: t.thread, dir: t.dir}
+	}
 }
 
 // maxResponses bounds a turn whose prompt never ends.

@@ -172,6 +172,9 @@ func (h *Host) prepare(ctx context.Context, ses *fold.Session, t *fold.Turn, bou
 		}
 	}
 	req.Dir = filepath.Join(h.cfg.stateDir, "turns", t.ID.Hex())
+	if h.neverKept(r, ses, req) {
+		req.Native, req.Carry = "", nil
+	}
 	files, err := h.pictures(r, t.Input.Items)
 	if err != nil {
 		return nil, err
@@ -301,4 +304,28 @@ func pairs(m map[string]string) []string {
 		out = append(out, k+"="+v)
 	}
 	return out
+}
+
+// neverKept says that the CLI told the id of a conversation and ended, most likely
+// killed, before it wrote a word of it down. To go on with it would fail the next turn
+// for what befell the last. A conversation that has a completed turn is another
+// matter: what the CLI has lost of that, the caller must be told.
+func (h *Host) neverKept(r *RuntimeConfig, ses *fold.Session, req *agent.Request) bool {
+	k, ok := r.Adapter.(agent.Keeper)
+	if !ok || req.Native == "" || req.Home == "" || !ses.Completed.IsZero() {
+		return false
+	}
+	patterns := k.Kept(req.Native)
+	for _, p := range patterns {
+		if found, err := filepath.Glob(filepath.Join(globEscape(req.Home), p)); err != nil || len(found) > 0 {
+			return false
+		}
+	}
+	h.log.Info("the CLI has no trace of the conversation of a turn that failed; a new one begins", "adapter", r.Adapter.Name(), "session", ses.ID)
+	return len(patterns) > 0
+}
+
+// globEscape makes a path a pattern that only it has.
+func globEscape(path string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }

@@ -148,6 +148,14 @@ type HostServer struct {
 	Timeout time.Duration
 }
 
+// Keeper is implemented by an adapter whose CLI keeps each conversation in files of
+// Request.Home that bear the conversation's id.
+type Keeper interface {
+	// Kept are patterns (path/filepath.Match) below the home. While no file has one of
+	// them the CLI does not know the conversation.
+	Kept(native string) []string
+}
+
 // Prompter is implemented by an adapter whose CLI asks a tool of an MCP server
 // before it does something that needs permission (spec.Ask).
 type Prompter interface {

@@ -130,10 +130,16 @@ func variable(pid int, name string) (value string, ok bool) {
 			env = of
 		}
 	}
-	// Nil is one that may not be asked.
-	for tries, settled := 0, 0; env != nil && len(env) == 0 && settled < 3 && tries < execTries; tries++ {
-		if settled++; execs(pid) { // else it has begun the next, or leaves the one before
-			settled = 0
+	// Nil is one that may not be asked, or has no memory any more.
+	for tries, none := 0, 0; env != nil && len(env) == 0 && none < 3 && tries < execTries; tries++ {
+		state := program(pid)
+		if state == leaving {
+			break
+		}
+		if none++; state != bare {
+			none = 0
+		}
+		if tries > 0 {
 			time.Sleep(time.Millisecond)
 		}
 		env = readAll(file)
@@ -153,25 +159,40 @@ func variable(pid int, name string) (value string, ok bool) {
 // programs: on a busy machine it waits for its turn there, or for the disk.
 const execTries = 250
 
-// isKernelThread is the flag of those that never have an environment.
-const isKernelThread = 0x200000
+// What a process whose environment was read as empty is about.
+const (
+	bare    = iota // it has none, or is about to get it
+	changes        // it has left one program and not begun the next, or has just begun it
+	leaving        // it exits, is dead, or never had a program
+)
 
-// execs says that a process has left one program and not begun the next: it shows an
-// empty environment then, as if it were nobody's. The kernel tells such a one from one
-// whose environment is empty by the place of the environment, which is not set yet.
-func execs(pid int) bool {
+// Flags of a process.
+const (
+	isExiting      = 0x4
+	isKernelThread = 0x200000
+)
+
+// program tells a process that shows an empty environment because it is between two
+// programs, as if it were nobody's, from one that has none: by the place of the
+// environment, which is not set yet, or which is there and has room.
+func program(pid int) int {
 	data := readAll("/proc/" + strconv.Itoa(pid) + "/stat")
 	e, ok := parseStat(data)
 	if !ok || e.dead() {
-		return false
+		return leaving
 	}
-	const flags, envEnd, first = 9, 51, 3 // numbers of fields; the state is the first behind the name
+	const flags, envStart, envEnd, first = 9, 50, 51, 3 // numbers of fields; the state is the first behind the name
 	f := bytes.Fields(data[bytes.LastIndexByte(data, ')')+1:])
 	if len(f) <= envEnd-first {
-		return false
+		return bare
 	}
-	word, _ := number(f[flags-first])
-	return word&isKernelThread == 0 && string(f[envEnd-first]) == "0"
+	if word, _ := number(f[flags-first]); word&(isKernelThread|isExiting) != 0 {
+		return leaving
+	}
+	if start, end := f[envStart-first], f[envEnd-first]; string(end) != "0" && bytes.Equal(start, end) {
+		return bare // for a moment, one that begins is
+	}
+	return changes
 }
 
 // environOfThreads asks the threads of a process whose first one has ended.

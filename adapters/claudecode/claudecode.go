@@ -47,6 +47,9 @@ func (*Adapter) Capabilities() agent.Capabilities {
 	}
 }
 
+// Kept says where Claude Code keeps a conversation.
+func (*Adapter) Kept(native string) []string { return []string{"projects/*/" + native + ".jsonl"} }
+
 // Validate refuses what Claude Code cannot run.
 func (a *Adapter) Validate(r *agent.Request) error {
 	if err := valid(r); err != nil {

@@ -46,6 +46,11 @@ func (*Adapter) Capabilities() agent.Capabilities {
 	}
 }
 
+// Kept says where Codex keeps a conversation.
+func (*Adapter) Kept(native string) []string {
+	return []string{"sessions/*/*/*/rollout-*-" + native + ".jsonl*"}
+}
+
 // Validate refuses what Codex cannot run.
 func (a *Adapter) Validate(r *agent.Request) error {
 	if sandbox(r.Permissions) == nil {

@@ -43,6 +43,11 @@ func (*Adapter) Capabilities() agent.Capabilities {
 	}
 }
 
+// Kept says where Qwen Code keeps a conversation.
+func (*Adapter) Kept(native string) []string {
+	return []string{"projects/*/chats/" + native + ".jsonl"}
+}
+
 // Validate refuses what Qwen Code cannot run.
 func (a *Adapter) Validate(r *agent.Request) error {
 	if permissions(r.Permissions) == nil {

@@ -35,8 +35,9 @@
 //
 // A final verdict settles at once. A tentative one settles at the exit, or
 // after SettleQuiet without output in which no item was opened since the
-// verdict and is still open (that item shows that the CLI has gone on); a later
-// verdict replaces it. A limit of ours that strikes after a tentative verdict
+// verdict and is still open (that item shows that the CLI has gone on), or, when
+// subagents worked since the verdict before, whose reports make the CLI go on, after
+// the idle timeout; a later verdict replaces it. A limit of ours that strikes after a tentative verdict
 // settles with the verdict. A cancel or Stop before settling decides the
 // outcome; a verdict that still comes adds its usage and carry only. The exit
 // status counts only when there is no verdict. What a CLI says after settling

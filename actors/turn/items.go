@@ -28,6 +28,9 @@ type normaliser struct {
 	// deferred are tools whose ItemStarted waits for the question that may precede it.
 	deferred []*item
 	work     work // of subagents
+	// delegated says that a subagent began or reported since the newest verdict, reports
+	// that one did before it, or works: the CLI goes on with what it reports.
+	delegated, reports bool
 	// suspended are the items that the wait cut off, until they go on: their tools run.
 	suspended []*item
 }
@@ -288,6 +291,7 @@ func (n *normaliser) start(it *item) {
 	b.ID, b.Status = it.id, event.InProgress
 	n.turn.emit(event.Event{Kind: event.ItemStarted, Item: it.id, Body: &b})
 	if b.Type == event.Subagent {
+		n.delegated = true
 		n.asked(it)
 	}
 }
@@ -331,6 +335,7 @@ func (n *normaliser) next(it *item) {
 // close emits the item's ItemDone.
 func (n *normaliser) close(it *item, phase event.Phase) {
 	if it.body.Type == event.Subagent {
+		n.delegated = true
 		n.closeWork(it)
 	}
 	b := it.body
@@ -423,9 +428,11 @@ func (n *normaliser) unsaid(text string) string {
 
 // verdictCame forgets what was open before the verdict.
 func (n *normaliser) verdictCame() {
+	n.reports, n.delegated = n.delegated, false
 	for _, list := range [...][]*item{n.open, n.suspended} {
 		for _, it := range list {
 			it.late = false
+			n.reports = n.reports || it.body.Type == event.Subagent
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/agenthost/agenthost/actors/agent"
@@ -10,6 +11,10 @@ import (
 // hurryGrace is what Hurry leaves of the linger, counted from the settling: a
 // CLI that has just answered is still saving its conversation.
 const hurryGrace = 500 * time.Millisecond
+
+// reportPatience is how long a turn that has its answer waits for what comes of its
+// subagents, where no idle timeout says it.
+const reportPatience = 5 * time.Minute
 
 // decision is an outcome that is not the CLI's.
 type decision struct {
@@ -54,6 +59,8 @@ func (t *Turn) elapsed(timer Timer) {
 	case SettleTimer:
 		left := t.remaining(t.cfg.SettleQuiet, t.now)
 		switch {
+		case t.items.reports && t.remaining(max(t.cfg.SettleQuiet, cmp.Or(t.cfg.IdleTimeout, reportPatience)), t.now) > 0:
+			t.arm(SettleTimer, t.cfg.SettleQuiet) // they make the CLI go on at any time
 		case t.items.wentOn() || len(t.pending) > 0:
 			t.arm(SettleTimer, t.cfg.SettleQuiet)
 		case left > 0:

@@ -67,7 +67,7 @@ def subagents_of_claude():
     assert all("child" not in text(i) and "deep" not in text(i) for i in done if i.type == "message"), done
     eq((text(done[-1]), done[-1].phase), ("parent is done", "final_answer"))
     answers = [i for i in done if i.type == "message"]
-    assert events[-2].turn.usage.output_tokens == 30 * len(answers) + 4, (session, events[-2].turn.usage, len(answers))
+    eq(events[-2].turn.usage.output_tokens, 30 * len(answers) + 4)
 
 
 def text_of(content):

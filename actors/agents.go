@@ -72,7 +72,7 @@ func (h *Host) saveAgent(ctx context.Context, owner string, a *spec.Agent, key *
 	if err := h.writable(a.ID); err != nil {
 		return err
 	}
-	if err := spec.ValidAgentName(a.Name); err != nil {
+	if err := cmp.Or(spec.ValidAgentName(a.Name), spec.ValidModel(a.Model)); err != nil {
 		return err
 	}
 	if _, taken := h.runtimes.byName[a.Name]; taken && a.Name != "" {

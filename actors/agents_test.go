@@ -53,6 +53,9 @@ func TestSavedAgents(t *testing.T) {
 			t.Errorf("name %q: %v, want code %q", name, err, code)
 		}
 	}
+	if err := h.SaveAgent(ctx(t), "alice", &spec.Agent{ID: event.NewID(), Model: "m\x00", Adapter: "script"}); event.CodeOf(err) != event.InvalidRequest {
+		t.Errorf("a model with NUL: %v", err)
+	}
 	must(t, h.DeleteAgent(ctx(t), "alice", a.ID))
 	if err := h.DeleteAgent(ctx(t), "alice", a.ID); event.CodeOf(err) != event.AgentNotFound {
 		t.Errorf("deleted twice: %v", err)

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/agenthost/agenthost/actors/event"
@@ -50,6 +51,14 @@ func ValidMetadata(param string, m map[string]string) error {
 func ValidAgentName(name string) error {
 	if name != "" && (!agentName.MatchString(name) || name == "." || name == "..") {
 		return event.FailParam(event.InvalidRequest, "name", "an agent's name must match [A-Za-z0-9._-]{1,64} and be neither . nor ..")
+	}
+	return nil
+}
+
+// ValidModel checks a model's name: it may become an argument of a CLI.
+func ValidModel(name string) error {
+	if strings.ContainsRune(name, 0) {
+		return event.FailParam(event.InvalidRequest, "model", "model contains a NUL character")
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package actors
 import (
 	"github.com/agenthost/agenthost/actors/agent"
 	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/turn"
 	"github.com/asynkron/protoactor-go/actor"
 )
 
@@ -98,7 +99,7 @@ func (g *guest) kept(c actor.Context, r *runner) {
 }
 
 // leave tells the turn that the runner is done with it, as of a process that ended.
-func (g *guest) leave(c actor.Context, exit agent.Exit, last *event.Failure) {
+func (g *guest) leave(c actor.Context, exit agent.Exit, hits turn.Hits, last *event.Failure) {
 	g.grace.stop()
 	close(g.done)
 	g.tellSteered(c)
@@ -109,5 +110,5 @@ func (g *guest) leave(c actor.Context, exit agent.Exit, last *event.Failure) {
 	if last != nil && !g.ended {
 		b.Add(agent.Fact{Kind: agent.FactVerdict, Verdict: &agent.Verdict{Final: true, Outcome: event.Failed, Failure: last}})
 	}
-	c.Send(g.pid, &exited{exit: exit, batch: b})
+	c.Send(g.pid, &exited{exit: exit, batch: b, hits: hits})
 }

@@ -3,6 +3,7 @@ package actors
 import (
 	"github.com/agenthost/agenthost/actors/process"
 	"github.com/agenthost/agenthost/actors/spec"
+	"github.com/agenthost/agenthost/actors/turn"
 )
 
 // machineLimits are what the processes of an agent's turn may take: the agent's
@@ -19,4 +20,9 @@ func (h *Host) machineLimits(a *spec.Agent) process.Limits {
 	def(&l.FileSize, host.MaxWritten)
 	def(&l.OpenFiles, host.MaxOpenFiles)
 	return l
+}
+
+// hitsOf is what is known of the limits that a process ended at.
+func hitsOf(st *process.Status) turn.Hits {
+	return turn.Hits{CPU: st.CPU, Memory: st.MemoryLimit, Processes: st.ProcessLimit, OpenFiles: st.FilesLimit}
 }

@@ -1,6 +1,7 @@
 package actors_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -39,6 +40,8 @@ func TestLimitsOfTheMachine(t *testing.T) {
 		"processes":            {"for i in 1 2 3 4 5 6 7 8 9; do setsid sleep 300 & done; wait", spec.Limits{Processes: 5}, event.ProcessLimit, "max_processes"},
 		"file":                 {"exec head -c 3000000 /dev/zero > f", spec.Limits{FileBytes: 1 << 20}, event.FileLimit, "max_written_file_bytes"},
 		"open files, as said":  {"echo 'Error: EMFILE: too many open files' >&2; exit 1", spec.Limits{OpenFiles: 64}, event.CLICrashed, "max_open_files"},
+		"open files, unsaid":   {hoardVar + "=0 exec " + os.Args[0], spec.Limits{OpenFiles: 32}, event.OpenFilesLimit, "max_open_files"},
+		"open files, not full": {hoardVar + "=20 exec " + os.Args[0], spec.Limits{OpenFiles: 64}, event.CLICrashed, "exit status 1"},
 		"output of this agent": {"while :; do echo 0123456789012345678901234567890123456789; done", spec.Limits{OutputBytes: 64 << 10}, event.OutputLimit, "65536"},
 		"none reached":         {"echo hi", spec.Limits{CPU: time.Minute, MemoryBytes: 1 << 30, Processes: 500, FileBytes: 1 << 30, OpenFiles: 256}, "", ""},
 	} {
@@ -72,6 +75,27 @@ func TestLimitsOfTheMachine(t *testing.T) {
 			})
 		}
 	}
+}
+
+// hoardVar makes of the test's program a CLI that opens so many files, or with 0 as many
+// as it gets, says more than its pipe holds, and dies without a word of them.
+const hoardVar = "ACTORS_TEST_HOARD"
+
+func hoard(most string) int {
+	n, _ := strconv.Atoi(most)
+	var kept []*os.File
+	for n == 0 || len(kept) < n {
+		f, err := os.Open(os.DevNull)
+		if err != nil {
+			break
+		}
+		kept = append(kept, f)
+	}
+	for range 4000 {
+		fmt.Println(strings.Repeat("x", 300))
+	}
+	runtime.KeepAlive(kept)
+	return 1
 }
 
 // cgroups is an option with those of the machine, if it has any and they are wanted.
@@ -158,3 +182,21 @@ func TestControlGroupHoldsWhatEscapes(t *testing.T) {
 }
 
 var _ agent.Adapter = script{}
+
+// A runner with limits serves one turn, so what is known of its end is known of the turn.
+func TestOpenFilesOfARunner(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("limits are Linux's")
+	}
+	for code, prompt := range map[event.Code]string{
+		event.OpenFilesLimit: hoardVar + "=0 " + os.Args[0],
+		event.CLICrashed:     "echo hi",
+	} {
+		h, _ := onStage(t, troupe{threads: 4}, func(l *actors.Limits) { l.MaxOpenFiles = 32 })
+		turn := plays(t, h, prompt+"; kill -9 $RUNNER; sleep 300")
+		if f := turn.End.Failure; f == nil || f.Code != code {
+			t.Errorf("%s %v, want %s", turn.Status, f, code)
+		}
+	}
+}

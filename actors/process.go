@@ -8,7 +8,6 @@ import (
 	"github.com/agenthost/agenthost/actors/agent"
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/process"
-	"github.com/agenthost/agenthost/actors/turn"
 	"github.com/asynkron/protoactor-go/actor"
 )
 
@@ -292,8 +291,7 @@ func (r *reader) exit(st process.Status) {
 		}()
 		r.parser.Close(exit, b)
 	}()
-	hits := turn.Hits{CPU: st.CPU, Memory: st.MemoryLimit, Processes: st.ProcessLimit}
-	r.host.root.Send(r.turn, &exited{exit: exit, batch: b, hits: hits})
+	r.host.root.Send(r.turn, &exited{exit: exit, batch: b, hits: hitsOf(&st)})
 	r.host.root.Send(r.self, &left{})
 }
 

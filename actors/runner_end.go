@@ -9,6 +9,7 @@ import (
 	"github.com/agenthost/agenthost/actors/agent"
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/process"
+	"github.com/agenthost/agenthost/actors/turn"
 	"github.com/asynkron/protoactor-go/actor"
 )
 
@@ -153,13 +154,17 @@ func (r *runner) closed(c actor.Context, m *closed) {
 	if r.reason != "" {
 		why = event.Fail(event.CLICrashed, fmt.Sprintf("the %s process that served this turn was ended: %s; the next input starts another", r.berth.adapter.Name(), r.reason))
 	}
+	var hits turn.Hits
+	if r.berth.alone { // limits are a turn's, so it was the only one
+		hits = hitsOf(&st)
+	}
 	for _, g := range r.guests {
 		var own *event.Failure
 		if why != nil {
 			f := *why
 			own = &f
 		}
-		g.leave(c, r.exit, own)
+		g.leave(c, r.exit, hits, own)
 	}
 	if why == nil {
 		why = event.Fail(event.CLICrashed, fmt.Sprintf("the %s process ended before it was ready (%s): %s", r.berth.adapter.Name(), exitWords(r.exit), clipped(r.exit.Stderr)))
@@ -198,7 +203,7 @@ func (r *runner) abandon(c actor.Context) {
 	var turns []*actor.PID
 	for id, g := range r.guests {
 		if r.state != over {
-			g.leave(c, agent.Exit{Code: -1}, crash())
+			g.leave(c, agent.Exit{Code: -1}, turn.Hits{}, crash())
 		}
 		turns = append(turns, g.pid)
 		c.Send(r.pool, &departed{c.Self(), id})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/agenthost/agenthost/actors/agent"
 	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/turn"
 	"github.com/asynkron/protoactor-go/actor"
 )
 
@@ -204,7 +205,7 @@ func (r *runner) partSwept(c actor.Context, m *partSwept) {
 // part takes leave of a turn.
 func (r *runner) part(c actor.Context, g *guest) {
 	delete(r.guests, g.turn)
-	g.leave(c, agent.Exit{}, nil)
+	g.leave(c, agent.Exit{}, turn.Hits{}, nil)
 	c.Send(g.pid, &gone{})
 	c.Send(r.pool, &departed{c.Self(), g.turn})
 	r.weigh(c)

@@ -36,6 +36,7 @@ const (
 	ServerStopped       Code = "server_stopped"
 	ServerRestarted     Code = "server_restarted"
 	StorageFailed       Code = "storage_failed"
+	OpenFilesLimit      Code = "open_files_limit"
 )
 
 // Codes a request can be refused with before anything is accepted. The set is

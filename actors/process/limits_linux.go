@@ -14,11 +14,12 @@ import (
 // impose sets the limits that the kernel holds for each process. There is no way to
 // hand them to a start, so the leader is started as traced by us, which stops it
 // before its first instruction, and let go after this. Where tracing is forbidden
-// it runs already, and what it may have started gets them too.
-func (l *Limits) impose(pid int) {
+// it runs already, and what it may have started gets them too. It says how many open
+// files the leader may have, 0 when that is not among them.
+func (l *Limits) impose(pid int) (files int) {
 	list := l.rlimits()
 	if len(list) == 0 {
-		return
+		return 0
 	}
 	for todo, n := []int{pid}, 0; n < len(todo); n++ {
 		for _, r := range list {
@@ -27,12 +28,16 @@ func (l *Limits) impose(pid int) {
 			if unix.Prlimit(todo[n], r.resource, nil, &old) == nil {
 				lim.Cur, lim.Max = min(lim.Cur, old.Max), min(lim.Max, old.Max)
 			}
-			_ = unix.Prlimit(todo[n], r.resource, &lim, nil) // gone already, or another user's: nothing to bound
+			err := unix.Prlimit(todo[n], r.resource, &lim, nil) // gone already, or another user's: nothing to bound
+			if n == 0 && err == nil && r.resource == unix.RLIMIT_NOFILE {
+				files = int(min(lim.Cur, math.MaxInt32))
+			}
 		}
 		if children, _ := childrenOf(todo[n]); len(todo) < 1000 {
 			todo = append(todo, children...)
 		}
 	}
+	return files
 }
 
 // letGo ends the tracing of a process that was started by this thread.
@@ -73,9 +78,6 @@ func (l *Limits) rlimits() (list []rlimit) {
 const tick = 10 * time.Millisecond
 
 func (u *Usage) add(e *entry) {
-	if e.dead() {
-		return
-	}
 	u.Memory += memory(e.pid)
 	u.CPU += time.Duration(e.ticks) * tick
 	u.Processes += max(e.threads, 1)
@@ -97,7 +99,8 @@ func memory(pid int) (bytes int64) {
 }
 
 // Measure says what the trees of list take now, in the same order. It reads the
-// process table, once for all of them.
+// process table, once for all of them. Those with a limit of open files are looked at
+// for Status.FilesLimit as well.
 func Measure(list []*Process) []Usage {
 	out := make([]Usage, len(list))
 	var all []entry
@@ -105,8 +108,9 @@ func Measure(list []*Process) []Usage {
 		u := &out[i]
 		if p.group != nil {
 			for _, pid := range p.group.pids() {
-				if e, ok := stat(pid); ok {
+				if e, ok := stat(pid); ok && !e.dead() {
 					u.add(&e)
+					p.files.look(pid)
 				}
 			}
 			if cpu, ok := p.group.cpu(); ok {
@@ -126,6 +130,7 @@ func Measure(list []*Process) []Usage {
 			live, _ := p.members(all)
 			for j := range live {
 				u.add(&live[j])
+				p.files.look(live[j].pid)
 			}
 		}
 		u.CPU = p.tree.burnt(u.CPU)

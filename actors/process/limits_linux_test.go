@@ -1,9 +1,12 @@
 package process
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -55,6 +58,80 @@ func TestKernelLimitsOfEachProcess(t *testing.T) {
 			t.Errorf("%+v %q", s, r.text())
 		}
 	})
+}
+
+// helpHoard opens files until it is refused, or as many as it is told, speaks of other
+// things, more than its pipe holds, and dies without saying why.
+func helpHoard() int {
+	most, _ := strconv.Atoi(os.Getenv("HOARD"))
+	for n := 0; most == 0 || n < most; n++ {
+		if _, err := syscall.Open(os.DevNull, syscall.O_RDONLY, 0); err != nil {
+			break
+		}
+	}
+	if os.Getenv("SILENT") != "" {
+		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+		return 1
+	}
+	line := []byte(strings.Repeat("x", 300) + "\n")
+	for range 4000 {
+		_, _ = syscall.Write(1, line)
+	}
+	return 1
+}
+
+// What dies with all its open files in use is told of, if it was seen so: when its owner
+// measured, or because it spoke.
+func TestOpenFilesAreSeen(t *testing.T) {
+	t.Parallel()
+	t.Run("by measuring", func(t *testing.T) {
+		t.Parallel()
+		spec := helper(t, "hoard", "SILENT=1")
+		spec.Limits.OpenFiles = 32
+		r := start(t, spec)
+		if !r.Watched() {
+			t.Error("nobody would look")
+		}
+		eventually(t, "it is seen", func() bool {
+			Measure([]*Process{r.Process})
+			return r.files.near(time.Now())
+		})
+		r.Signal(syscall.SIGCONT)
+		if s := r.wait(t); s.Code != 1 || !s.FilesLimit {
+			t.Errorf("%+v", s)
+		}
+	})
+	for name, c := range map[string]struct {
+		script string
+		limit  int
+		want   bool
+	}{
+		"as it speaks":      {"exec %s", 32, true},
+		"of a child":        {"%s; exit 1", 32, true},
+		"some were left":    {"HOARD=20 exec %s", 64, false},
+		"there is no limit": {"HOARD=20 exec %s", 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			spec := helper(t, "hoard")
+			spec.Path, spec.Args = "/bin/sh", []string{"-c", fmt.Sprintf(c.script, os.Args[0])}
+			spec.Limits.OpenFiles = c.limit
+			r := start(t, spec)
+			if s := r.wait(t); s.Code != 1 || s.FilesLimit != c.want || len(s.Stderr) > 0 || len(r.text()) < 1_000_000 {
+				t.Errorf("%+v, %d bytes", s, len(r.text()))
+			}
+		})
+	}
+}
+
+func TestOpenFilesOfNobody(t *testing.T) {
+	t.Parallel()
+	if n := openFiles(1 << 30); n != 0 {
+		t.Errorf("%d", n)
+	}
+	if n := openFiles(os.Getpid()); n < 3 {
+		t.Errorf("%d", n)
+	}
 }
 
 func TestMeasure(t *testing.T) {

@@ -89,6 +89,7 @@ var helpers = map[string]func() int{
 	"lastlines":  helpLastLines,
 	"mainthread": helpMainThread,
 	"headless":   helpHeadless,
+	"hoard":      helpHoard,
 }
 
 // helper is a Spec that runs the test binary as one of them.

@@ -26,6 +26,7 @@ type Process struct {
 
 	sweeping sync.Mutex // one Sweep at a time
 	tree     tree       // what was recorded of its descendants
+	files    fileWatch  // whether one of the tree had no descriptor left
 
 	status   Status
 	gone     chan struct{} // closed when the leader is reaped
@@ -82,7 +83,7 @@ func (p *Process) StartTime() uint64 { return p.start }
 func (p *Process) Watched() bool {
 	l := p.spec.Limits
 	memory, processes := p.group.holds()
-	return l.CPU > 0 || l.Memory > 0 && !memory || l.Processes > 0 && !processes
+	return l.CPU > 0 || l.OpenFiles > 0 || l.Memory > 0 && !memory || l.Processes > 0 && !processes
 }
 
 // Pid is the leader's process id, which is its group's and session's too.
@@ -98,6 +99,7 @@ func (p *Process) run() {
 	<-p.errEnded
 	p.status.GaveUp = gaveUp
 	p.status.MemoryLimit, p.status.ProcessLimit = p.group.hits()
+	p.status.FilesLimit = p.files.near(p.status.Ended)
 	p.status.Stderr = p.tail.bytes()
 	if p.spec.OnExit != nil {
 		p.spec.OnExit(p.status)
@@ -212,8 +214,10 @@ func (p *Process) drain(s *splitter) (ended bool) {
 	return false
 }
 
-// told hands on what was read, as it came.
+// told hands on what was read, as it came. What has just spoken may be about to give
+// up, so it is looked at now.
 func (p *Process) told(stderr bool, read []byte) {
+	p.lookAtFiles()
 	if p.spec.OnBytes != nil && len(read) > 0 {
 		p.spec.OnBytes(stderr, read)
 	}

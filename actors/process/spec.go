@@ -102,4 +102,8 @@ type Status struct {
 	// MemoryLimit says that the kernel killed in the tree because of its limit of
 	// memory, ProcessLimit that it refused a fork because of that of processes.
 	MemoryLimit, ProcessLimit bool
+	// FilesLimit says that shortly before the end a process of the tree was seen with
+	// all the open files that Limits allows it. The kernel keeps no note of that, so
+	// one that reaches its limit and dies unseen, between two looks, is not told of.
+	FilesLimit bool
 }

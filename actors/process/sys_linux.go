@@ -93,7 +93,7 @@ func (p *Process) spawn(c *child) error {
 			return err
 		}
 		p.pid = pid
-		p.spec.Limits.impose(pid)
+		p.files.bound(p.spec.Limits.impose(pid))
 		if held {
 			letGo(pid)
 		}

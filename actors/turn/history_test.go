@@ -266,6 +266,8 @@ func exited(t *testing.T, words []string) Input {
 			in.Hits.Memory = true
 		case "fork_refused":
 			in.Hits.Processes = true
+		case "files_full":
+			in.Hits.OpenFiles = true
 		case "code":
 			in.Exit.Code = int(number(t, value))
 		case "signal":

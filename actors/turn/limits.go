@@ -25,6 +25,9 @@ type Hits struct {
 	// Memory says that the kernel killed because of the memory limit, Processes that
 	// it refused a further process.
 	Memory, Processes bool
+	// OpenFiles says that shortly before the end a process was seen with all the open
+	// files in use that it may have.
+	OpenFiles bool
 }
 
 // weigh compares what the tree takes. What is out of hand gets no time to go on.
@@ -86,9 +89,13 @@ func (t *Turn) hit(e agent.Exit, h Hits) *event.Failure {
 	case l.Processes > 0 && h.Processes:
 		return event.Fail(event.ProcessLimit, fmt.Sprintf(
 			"%s was refused a process or thread beyond its limit of %d and ended (%s); raise max_processes if it needs more", t.name(), l.Processes, exitText(e)))
+	case l.OpenFiles > 0 && h.OpenFiles:
+		return event.Fail(event.OpenFilesLimit, fmt.Sprintf(
+			"%s ended (%s) when it, or what it started, had its limit of %d open files in use; raise max_open_files if it needs more", t.name(), exitText(e), l.OpenFiles))
 	case l.OpenFiles > 0 && said(e, "too many open files", "emfile"):
-		// The kernel tells nobody else that it refused a descriptor: all there is to go by
-		// is what the program prints, so the code stays that of a crash.
+		// The kernel tells nobody else that it refused a descriptor, and nobody saw it at
+		// its limit: all there is to go by is what the program prints, which says the same
+		// of other limits, so the code stays that of a crash.
 		return event.Fail(event.CLICrashed, fmt.Sprintf(
 			"%s ended (%s), and by what it printed it had its limit of %d open files in use; raise max_open_files if it needs more", t.name(), exitText(e), l.OpenFiles))
 	}

@@ -180,7 +180,7 @@ func anyInput(rt *rapid.T) Input {
 	case 25:
 		return drawUsed(rt)
 	case 26:
-		return Exited{Exit: agent.Exit{Code: 152, Signal: pick(rt, "", "SIGKILL", "SIGXCPU")}, Hits: Hits{Memory: rapid.Bool().Draw(rt, "hit"), Processes: true, CPU: 3}}
+		return Exited{Exit: agent.Exit{Code: 152, Signal: pick(rt, "", "SIGKILL", "SIGXCPU")}, Hits: Hits{Memory: rapid.Bool().Draw(rt, "hit"), Processes: true, OpenFiles: true, CPU: 3}}
 	case 0:
 		return Prepared{}
 	case 1:

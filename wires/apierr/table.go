@@ -91,6 +91,7 @@ var table = map[event.Code]Row{
 	event.ServerStopped:       {503, typeServer, "internal_error", respServer, Later, 5},
 	event.ServerRestarted:     {503, typeServer, "internal_error", respServer, Later, 1},
 	event.StorageFailed:       {503, typeServer, "internal_error", respServer, Later, 30},
+	event.OpenFilesLimit:      {500, typeServer, "sandbox_error", respServer, No, 0},
 
 	// Refusals of the engine.
 	event.NotFound:              {404, typeRequest, "resource_not_found", respServer, No, 0},

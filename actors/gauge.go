@@ -21,6 +21,7 @@ func (h *Host) gauge() {
 		if now := time.Now(); now.Sub(slow) >= slowLook {
 			slow = now
 			h.evictLater(now)
+			h.lookAtDisk()
 			h.root.Send(h.supervisor, &today{})
 			h.root.Send(h.supervisor, &inspection{})
 			if h.cfg.limits.MinAvailableMemory > 1 {

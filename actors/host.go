@@ -143,6 +143,7 @@ func (h *Host) Start(ctx context.Context) error {
 		return fmt.Errorf("agenthost: read the store: %w", err)
 	}
 	left := h.available()
+	h.stats.lowDisk.Store(h.store.Room() != nil)
 	h.group()
 	if killed, err := process.SweepMarked(h.stateID+"/", func(marker string) bool { return false }); err != nil {
 		h.log.Warn("could not look for processes of an earlier run", "error", err)

@@ -38,6 +38,8 @@ type (
 type running struct {
 	turn event.ID
 	pid  *actor.PID
+	// givenUp says that it was stopped for want of room on the disk.
+	givenUp bool
 	// parked says that it gave its slot back.
 	parked bool
 	// counted says that it is one of those that may wait without a slot, crowded that

@@ -146,6 +146,8 @@ func (s *session) Receive(c actor.Context) {
 	case *halt:
 		s.halted = true
 		s.stopTurn(c, event.Fail(event.ServerStopped, "the server was stopped before this turn ended"))
+	case *giveUp:
+		s.giveUp(c, m.failure)
 	case *quiesce:
 		s.quiescing = true
 		// No slot is granted any more, so one that waits for its caller cannot go on.

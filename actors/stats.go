@@ -27,8 +27,9 @@ type Stats struct {
 	// of the most that its process takes in bytes; 0 before the first.
 	TurnTime   time.Duration
 	TurnMemory int64
-	// Room says that there is memory for a further turn.
-	Room bool
+	// Room says that there is memory for a further turn, LowDisk that there is none on
+	// the disk.
+	Room, LowDisk bool
 }
 
 type stats struct {
@@ -39,6 +40,7 @@ type stats struct {
 	evicted                                      atomic.Int64
 	tight                                        atomic.Bool
 	stuck, turnMemory                            atomic.Int64
+	lowDisk, asksDisk                            atomic.Bool
 	lineStats
 }
 
@@ -62,6 +64,6 @@ func (h *Host) Stats() Stats {
 		OrphansReaped: s.orphans.Load(), Evicted: s.evicted.Load(), Crashes: s.crashes.Load(),
 		Commits: s.commits.Load(), CommitTime: time.Duration(s.commitNanos.Load()),
 		Stuck: s.stuck.Load(), TurnTime: time.Duration(s.turnTime.Load()) * time.Millisecond, TurnMemory: s.turnMemory.Load(),
-		Room: !s.tight.Load(),
+		Room: !s.tight.Load(), LowDisk: s.lowDisk.Load(),
 	}
 }

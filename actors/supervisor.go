@@ -93,6 +93,7 @@ type registration struct {
 func newSupervisor(h *Host, ledger *budget.Ledger, left memoryLeft) *supervisor {
 	admit := queue.NewAdmission(h.cfg.rules())
 	admit.SetRoom(h.further(left, 0))
+	admit.Hold(h.stats.lowDisk.Load())
 	return &supervisor{
 		host:      h,
 		admit:     admit,
@@ -144,6 +145,8 @@ func (s *supervisor) Receive(c actor.Context) {
 		s.inbox(m)
 	case *room:
 		s.grant(c, s.admit.SetRoom(s.host.further(m.available, s.admit.Younger(s.host.cfg.memory.ramp.Milliseconds()))))
+	case *disk:
+		s.disked(c, m.low)
 	case *showLine:
 		m.reply <- answer[*lineup]{value: s.showLine()}
 		return // nothing has changed

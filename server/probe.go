@@ -37,6 +37,9 @@ func (s *Server) ready(c *call.Call) {
 	if !s.host.Stats().Room {
 		why = append(why, "less memory is available than limits.min_available_memory; turns wait")
 	}
+	if s.host.Stats().LowDisk {
+		why = append(why, "less disk is free than limits.min_free_disk; input is refused and turns wait")
+	}
 	if len(why) > 0 {
 		c.JSON(503, status{Status: "not ready", Why: why})
 		return

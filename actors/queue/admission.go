@@ -60,6 +60,7 @@ type Admission struct {
 	reached    int64 // what the one granted last had used
 	room       int   // further turns that may start; Unbounded for any
 	look       int   // how often there was a word on it
+	held       bool
 	stopped    bool
 }
 
@@ -133,6 +134,12 @@ func (a *Admission) Leave(session event.ID) []Grant {
 func (a *Admission) SetRoom(further int) []Grant {
 	a.room = max(further, Unbounded)
 	a.look++
+	return a.grant()
+}
+
+// Hold ends granting until it is called with false.
+func (a *Admission) Hold(held bool) []Grant {
+	a.held = held
 	return a.grant()
 }
 
@@ -237,7 +244,7 @@ func (a *Admission) Line(mean int64) []Entry {
 
 func (a *Admission) grant() []Grant {
 	var out []Grant
-	for len(a.waiting) > 0 && !a.stopped && len(a.holders) < a.rules.Slots && (a.room != 0 || len(a.holders) == 0) {
+	for len(a.waiting) > 0 && !a.stopped && !a.held && len(a.holders) < a.rules.Slots && (a.room != 0 || len(a.holders) == 0) {
 		p := a.next()
 		if p == nil {
 			break // who waits is at a bound of their own

@@ -459,3 +459,20 @@ func further(room bool) int {
 	}
 	return 0
 }
+
+func TestHeldAdmissionGrantsNothing(t *testing.T) {
+	t.Parallel()
+	a := NewAdmission(Rules{Slots: 2})
+	if got := ask(a, 1); len(got) != 1 {
+		t.Fatalf("%v", got)
+	}
+	if got := a.Hold(true); got != nil {
+		t.Errorf("%v", got)
+	}
+	if got := ask(a, 2); got != nil || a.Running() != 1 || a.Waiting() != 1 {
+		t.Errorf("%v, %d run", got, a.Running())
+	}
+	if got := a.Hold(false); len(got) != 1 {
+		t.Errorf("%v", got)
+	}
+}

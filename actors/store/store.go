@@ -227,6 +227,10 @@ type Store interface {
 	// are of removed sessions, which go by themselves.
 	Used(ctx context.Context) (bytes int64, purging bool, err error)
 
+	// Room is nil while new work is taken, and ErrFull while the disk is below its floor.
+	// It looks at the disk, not at what is stored.
+	Room() error
+
 	// Claim makes host the owner of the session and returns the new epoch and
 	// record. It is durable.
 	Claim(ctx context.Context, id, host event.ID) (*Session, error)

@@ -30,6 +30,9 @@ func byIdleness(a, b store.IdleSession) int {
 	return cmp.Or(cmp.Compare(a.Active, b.Active), cmp.Compare(a.N, b.N))
 }
 
+// Room always is: there is no disk.
+func (s *Store) Room() error { return nil }
+
 // Used sums the journals. Removed sessions are gone at once.
 func (s *Store) Used(context.Context) (bytes int64, purging bool, err error) {
 	if err := s.readable(); err != nil {

@@ -53,6 +53,15 @@ func (f *Faults) SmallDisk(free int64) {
 	f.small.Store(true)
 }
 
+// freeDisk is what is free of the disk, or of a small one.
+func (f *Faults) freeDisk(dir string) (uint64, error) {
+	free, err := freeDisk(dir)
+	if f != nil && f.small.Load() {
+		free = min(free, uint64(max(f.free.Load(), 0)))
+	}
+	return free, err
+}
+
 // take takes room on a small disk.
 func (f *Faults) take(bytes int64) error {
 	if f == nil || !f.small.Load() || bytes <= 0 {

@@ -176,8 +176,14 @@ func TestDiskFloorRefusesNewWorkOnly(t *testing.T) {
 	c.Events[0].Kind, c.Events[0].Body = event.InputAccepted, &event.Input{}
 	wantErr(t, "input", w.commit(s, c), store.ErrFull)
 	wantErr(t, "record", s.PutRecord(t.Context(), &store.Record{Kind: "agent"}), store.ErrFull)
-	w.must(s, w.next(1)) // running work goes on
+	wantErr(t, "room", s.Room(), store.ErrFull)
+	w.must(s, w.next(1)) // what ends running work is stored
 	set(500)
+	wantErr(t, "room at the floor", s.Room(), store.ErrFull)
+	set(532)
+	if err := s.Room(); err != nil {
+		t.Error(err)
+	}
 	w.must(s, w.next(1))
 	fresh := newSession(t)
 	fresh.must(s, fresh.next(1))

@@ -10,7 +10,7 @@ type Options struct {
 	// Logger gets what a person should know; nil discards it.
 	Logger *slog.Logger
 	// MinFreeDisk refuses new sessions and inputs with ErrFull while the file
-	// system has fewer bytes free. 0 switches it off.
+	// system has fewer bytes free; see Room. 0 switches it off.
 	MinFreeDisk uint64
 	// Reserve is room on the disk that is kept for the ends of running turns when it is
 	// full; 0 is none.
@@ -37,7 +37,7 @@ func (o Options) withDefaults() Options {
 		o.BootID = kernelBoot()
 	}
 	if o.freeDisk == nil {
-		o.freeDisk = freeDisk
+		o.freeDisk = o.Faults.freeDisk
 	}
 	return o
 }

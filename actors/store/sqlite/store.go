@@ -26,6 +26,7 @@ type Store struct {
 	queue   queue
 	recall  recall
 	count   atomic.Int64 // of sessions that are not deleted, as committed
+	lowDisk atomic.Bool  // as Room saw it last
 	writer  *writer      // nil when read-only
 	copier  *copier      // nil when read-only
 	ended   chan struct{}

@@ -39,7 +39,7 @@ type writer struct {
 	owed    *opening // what it should say and could not, for want of space
 
 	spare        *spare
-	lowDisk      bool
+	lowDisk      error // what Room said
 	floorChecked time.Time
 	chores       chores
 
@@ -277,17 +277,10 @@ func (w *writer) floor(group []*request) {
 			continue
 		}
 		if now := o.Now(); now.Sub(w.floorChecked) >= floorEvery || now.Before(w.floorChecked) {
-			w.floorChecked = now
-			free, err := o.freeDisk(w.store.dir)
-			low := err == nil && free < o.MinFreeDisk
-			if low && !w.lowDisk {
-				o.Logger.Warn("the disk is below its floor; new input is refused", "dir", w.store.dir, "free", free, "floor", o.MinFreeDisk)
-			}
-			w.lowDisk = low
+			w.floorChecked, w.lowDisk = now, w.store.Room()
 		}
-		if w.lowDisk {
-			r.low = true
-			r.err = fmt.Errorf("%w: less than %d bytes are free", store.ErrFull, o.MinFreeDisk)
+		if w.lowDisk != nil {
+			r.low, r.err = true, w.lowDisk
 		}
 	}
 }

@@ -41,9 +41,9 @@ func (c *conductor) inject(ctx context.Context, f schedule.Fault) error {
 		}
 		return c.restart()
 	case schedule.KillCLI:
-		c.hit(f, syscall.SIGKILL, c.victims(CLIVerb+" claude"))
+		c.hit(f, syscall.SIGKILL, c.victims(CLIVerb+" "+schedule.Exec))
 	case schedule.KillRunner:
-		c.hit(f, syscall.SIGKILL, c.victims(CLIVerb+" codex"))
+		c.hit(f, syscall.SIGKILL, append(c.victims(CLIVerb+" codex"), c.victims(CLIVerb+" claude")...))
 	case schedule.KillTool:
 		c.hit(f, syscall.SIGKILL, c.victims(CLIVerb+" mcp"))
 	case schedule.KillWarden:
@@ -152,7 +152,7 @@ func (c *conductor) takeDescriptors(ctx context.Context, f schedule.Fault) error
 // takeCLIs makes starting a CLI fail: it is gone, not executable, or no program.
 func (c *conductor) takeCLIs(ctx context.Context, f schedule.Fault) error {
 	put := func(text string, mode os.FileMode) error {
-		for _, name := range []string{"claude", "codex"} {
+		for _, name := range programs {
 			file := c.cli(name)
 			if text == "" {
 				if err := os.Remove(file); err != nil {
@@ -198,6 +198,11 @@ func (c *conductor) seam(ctx context.Context, f schedule.Fault) error {
 	once, forever := &faultplan.Fault{Error: "EIO", Times: 1}, &faultplan.Fault{Error: "EIO", Times: -1}
 	switch f.Kind {
 	case schedule.FullDisk:
+		if f.Pick%2 == 0 {
+			p.Free = belowFloor
+			f.For = max(f.For, 2*time.Second) // it looks once a second
+			break
+		}
 		p.Writes = &faultplan.Fault{Error: "ENOSPC", Times: -1}
 	case schedule.WriteError:
 		p.Writes = forever
@@ -234,6 +239,10 @@ func (c *conductor) seam(ctx context.Context, f schedule.Fault) error {
 	}
 	return c.survived(f.Kind, nil)
 }
+
+// belowFloor is less room than the servers of a run want of their disk (run.go), and
+// enough for the ends of what they run.
+const belowFloor = 8 << 20
 
 // fatalLimit is how long a server may take to end when its disk fails for good.
 const fatalLimit = 4 * time.Second

@@ -17,6 +17,7 @@ const (
 	// An HTTP server keeps the goroutines of closed connections for 10 s: they are
 	// waited for at the end only.
 	idleWorkers  = 40
+	workersEnd   = 12 * time.Second
 	memoryFactor = 1.5
 	memorySlack  = 32 << 20
 )
@@ -71,6 +72,9 @@ func (c *conductor) atRest(last bool) {
 	}
 	if !poll(restLimit, measure) {
 		c.broke(Flat, "server", "%s, and the first time %s", now, c.report.First)
+	}
+	if last { // what is said of the end is what stays, not what is on its way out
+		poll(workersEnd, func() bool { return measure() && now.Goroutines <= c.report.First.Goroutines })
 	}
 	if !c.held {
 		c.held, c.report.First = true, now

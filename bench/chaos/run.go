@@ -124,15 +124,18 @@ func (c *conductor) open(ctx context.Context) error {
 		return err
 	}
 	adapters := map[string]any{}
-	for adapter, name := range map[string]string{schedule.Exec: "claude", schedule.Persistent: "codex"} {
+	for _, name := range programs {
 		if err := os.WriteFile(c.cli(name), []byte(c.script(name)), 0o755); err != nil {
 			return err
 		}
-		settings := map[string]any{"binary": c.cli(name), "home": "private", "driver": "exec", "passthrough_env": []string{"FAKE_LOG"}}
-		if adapter == schedule.Persistent {
-			settings["driver"] = "persistent"
-		}
-		adapters[adapter] = settings
+	}
+	for adapter, name := range map[string]string{schedule.Shared: "codex", schedule.Bound: "claude"} {
+		adapters[adapter] = map[string]any{"binary": c.cli(name), "home": "private", "driver": "persistent", "passthrough_env": []string{"FAKE_LOG"}}
+	}
+	adapters[schedule.Exec] = map[string]any{
+		"adapter": "command", "passthrough_env": []string{"FAKE_LOG"}, "output": map[string]any{"format": "jsonl-claude"},
+		"command": []string{c.cli(schedule.Exec), "-p", "--output-format", "stream-json", "--verbose", "--include-partial-messages", "--permission-mode", "bypassPermissions"},
+		"resume":  map[string]any{"args": []string{"--resume", "{session_id}"}},
 	}
 	c.host = hostproc.Start(c.stage, hostproc.Options{
 		Bin:      &hostproc.Binaries{Server: c.Program},
@@ -160,8 +163,17 @@ func (c *conductor) started() error {
 
 func (c *conductor) cli(name string) string { return filepath.Join(c.Dir, "cli", name) }
 
+// programs are the CLIs that the server is given.
+var programs = []string{schedule.Exec, "codex", "claude"}
+
+// script runs a stand-in. That of a program which has no home of its own keeps its
+// sessions beside it, and is told that its prompt may be run by root.
 func (c *conductor) script(name string) string {
-	return "#!/bin/sh\nexec '" + strings.ReplaceAll(c.Program, "'", `'\''`) + "' " + CLIVerb + " " + name + ` "$@"` + "\n"
+	start := "#!/bin/sh\n"
+	if name == schedule.Exec {
+		start += "export IS_SANDBOX=1 CLAUDE_CONFIG_DIR='" + strings.ReplaceAll(c.cli("home"), "'", `'\''`) + "'\n"
+	}
+	return start + "exec '" + strings.ReplaceAll(c.Program, "'", `'\''`) + "' " + CLIVerb + " " + name + ` "$@"` + "\n"
 }
 
 // observe starts the observer; it ends when its orders do.

@@ -94,6 +94,9 @@ func (s *seams) apply(p *faultplan.Plan) {
 			f.set(planErrors[f.fault.Error], f.fault.After, f.fault.Times)
 		}
 	}
+	if p.Free > 0 {
+		s.faults.SmallDisk(p.Free)
+	}
 	s.faults.SlowSyncs(time.Duration(p.SlowSyncMS) * time.Millisecond)
 	s.offset.Store(int64(time.Duration(p.ClockS) * time.Second))
 }

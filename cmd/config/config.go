@@ -109,7 +109,7 @@ type Limits struct {
 	MaxSecretBytes      Size          `yaml:"max_secret_bytes" min:"4096" help:"header values of callers' MCP servers kept in memory"`
 	JournalMaxBytes     Size          `yaml:"journal_max_bytes" min:"65536" help:"largest journal of one session"`
 	StoreMaxBytes       Size          `yaml:"store_max_bytes" help:"largest store; 0 is no bound"`
-	MinFreeDisk         Size          `yaml:"min_free_disk" help:"free disk below which no input is accepted"`
+	MinFreeDisk         Size          `yaml:"min_free_disk" help:"free disk below which no input is accepted and running turns are ended"`
 	DiskReserve         Size          `yaml:"disk_reserve" help:"room on the disk kept for the ends of running turns when it is full; 0 is none"`
 	MinAvailableMemory  Size          `yaml:"min_available_memory" help:"available memory below which no further turn starts"`
 	DrainTimeout        time.Duration `yaml:"drain_timeout" help:"time that running turns get at a stop"`

@@ -1,14 +1,14 @@
 package appserver
 
 import (
-	"bytes"
 	"fmt"
 	"os"
-	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/agenthost/agenthost/fakes/errand"
 	"github.com/agenthost/agenthost/fakes/mind"
 	"github.com/agenthost/agenthost/fakes/standin"
 )
@@ -28,17 +28,13 @@ func (t *turn) interrupt() {
 	}
 }
 
-// pause waits, and says whether the turn goes on.
-func (t *turn) pause(d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-t.stop:
-		return false
-	case <-timer.C:
-		return true
-	}
+// errand is how the turn's tools run.
+func (t *turn) errand() *errand.Errand {
+	env := append(os.Environ(), "CODEX_THREAD_ID="+t.thread)
+	return &errand.Errand{Dir: t.dir, Env: env, ServerEnv: env, Server: t.Tools, Stop: t.stop}
 }
+
+func (t *turn) pause(d time.Duration) bool { return t.errand().Pause(d) }
 
 func (t *turn) tell(method string, params object) {
 	params["threadId"], params["turnId"] = t.thread, t.id
@@ -114,16 +110,10 @@ func (t *turn) modes() {
 	_, directives := mind.Directives(t.prompt)
 	for _, d := range directives {
 		if d.Name == "mode" && strings.Contains(d.Arg, "escape") {
-			c := exec.Command(t.Leave[0], append(t.Leave[1:], "10m")...)
-			c.Env, c.SysProcAttr = t.environ(), ownSession()
-			if c.Start() == nil {
-				go func() { _ = c.Wait() }() // it ends with the process or ours
-			}
+			t.errand().Leave(append(slices.Clone(t.Leave), "10m")...)
 		}
 	}
 }
-
-func (t *turn) environ() []string { return append(os.Environ(), "CODEX_THREAD_ID="+t.thread) }
 
 func (t *turn) say(text string, slow time.Duration) bool {
 	id := t.newItem()
@@ -136,51 +126,4 @@ func (t *turn) say(text string, slow time.Duration) bool {
 	}
 	t.item("item/completed", object{"type": "agentMessage", "id": id, "text": text})
 	return true
-}
-
-func (t *turn) call(c *mind.Call) (result string, on bool) {
-	switch c.Kind {
-	case mind.Shell:
-		return t.shell(c.Args)
-	case mind.MCP:
-		return t.tool(c)
-	}
-	return "there is no such tool", true
-}
-
-func (t *turn) shell(command string) (string, bool) {
-	id := t.newItem()
-	item := object{"type": "commandExecution", "id": id, "command": command, "status": "inProgress"}
-	t.item("item/started", item)
-	var out bytes.Buffer
-	c := exec.Command("/bin/sh", "-c", command)
-	c.Env, c.Dir, c.SysProcAttr = t.environ(), t.dir, ownSession()
-	c.Stdout, c.Stderr, c.WaitDelay = &out, &out, 200*time.Millisecond
-	on := t.await(c, func() error { return c.Wait() })
-	item["status"], item["aggregatedOutput"], item["exitCode"] = "completed", out.String(), c.ProcessState.ExitCode()
-	if c.ProcessState.ExitCode() != 0 {
-		item["status"] = "failed"
-	}
-	t.item("item/completed", item)
-	return out.String(), on
-}
-
-// await starts a command and waits for done, which waits for it; an interrupt kills it.
-func (t *turn) await(c *exec.Cmd, done func() error) bool {
-	if err := c.Start(); err != nil {
-		return true
-	}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		_ = done() // the state tells
-	}()
-	select {
-	case <-ended:
-		return true
-	case <-t.stop:
-		killGroup(c)
-		<-ended
-		return false
-	}
 }

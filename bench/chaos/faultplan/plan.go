@@ -20,6 +20,8 @@ type Plan struct {
 	Syncs  *Fault `json:"syncs,omitempty"`
 	// SlowSyncMS is how much longer a sync takes.
 	SlowSyncMS int `json:"slow_sync_ms,omitempty"`
+	// Free is how many bytes the disk of the store has left; 0 is as many as it has.
+	Free int64 `json:"free,omitempty"`
 	// ClockS is how far the server's clock is ahead, in seconds.
 	ClockS int64 `json:"clock_s,omitempty"`
 }

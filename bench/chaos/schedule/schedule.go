@@ -21,10 +21,12 @@ const (
 	Responses = "responses"
 )
 
-// Adapters: one has a process a turn, the other one that serves many.
+// Adapters: one has a process a turn, the others one that serves many, each in its own
+// dialect: of the sessions of one principal, or of one session.
 const (
-	Exec       = "claude-code"
-	Persistent = "codex"
+	Exec   = "worker"
+	Shared = "codex"
+	Bound  = "claude-code"
 )
 
 // Session is a conversation: its inputs one after the other, its readers beside them.
@@ -159,8 +161,9 @@ func (i *Input) Answer() string {
 
 // kinds are what the CLIs can do, with the likely ones more often.
 var kinds = map[string][]Kind{
-	Exec:       {Say, Say, Count, Flood, Shell, Think, Escape, Hold, Orphans, Hang, Deaf, Crash, Broken, Say},
-	Persistent: {Say, Say, Count, Shell, Think, Tool, Tool, Escape, Hang, Count},
+	Exec:   {Say, Say, Count, Flood, Shell, Think, Escape, Hold, Orphans, Hang, Deaf, Crash, Broken, Say},
+	Shared: {Say, Say, Count, Shell, Think, Tool, Tool, Escape, Hang, Count},
+	Bound:  {Say, Count, Shell, Think, Tool, Escape, Hang, Count},
 }
 
 // Plan is a run's schedule.
@@ -195,8 +198,11 @@ func (p Plan) Cycle(n int) Cycle {
 		if s%2 == 1 {
 			ses.Wire = Responses
 		}
-		if s/2%2 == 1 {
-			ses.Adapter = Persistent
+		switch s / 2 % 4 {
+		case 1:
+			ses.Adapter = Shared
+		case 3:
+			ses.Adapter = Bound
 		}
 		choice := kinds[ses.Adapter]
 		for i := range 1 + r.IntN(inputs) {

@@ -58,7 +58,7 @@ func TestScheduleHasEverything(t *testing.T) {
 				}
 			}
 		}
-		if len(ways) != 4 {
+		if len(ways) != 6 {
 			t.Errorf("cycle %d has %v", n, ways)
 		}
 	}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package appserver
+package errand
 
 import (
 	"os/exec"

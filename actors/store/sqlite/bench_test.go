@@ -5,6 +5,7 @@ import (
 	"os"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/agenthost/agenthost/actors/event"
@@ -102,21 +103,23 @@ func BenchmarkReplay(b *testing.B) {
 	}
 }
 
-// BenchmarkLookUp finds records among many sessions; AGENTHOST_BENCH_SESSIONS
-// says how many (1,000,000 takes two minutes to fill).
-func BenchmarkLookUp(b *testing.B) {
-	n := 10_000
+// benchSessions is how many sessions there are in a benchmark of many.
+func benchSessions() int {
 	if v, err := strconv.Atoi(os.Getenv("AGENTHOST_BENCH_SESSIONS")); err == nil {
-		n = v
+		return v
 	}
-	dir := b.TempDir()
-	s := mustOpen(b, dir, Options{})
+	return 10_000
+}
+
+// stocked fills a store with sessions of a few events each.
+func stocked(b *testing.B, s *Store, n int) []event.ID {
+	b.Helper()
 	ids := make([]event.ID, n)
 	var filled sync.WaitGroup
 	for i := range ids {
 		w := newSession(b)
 		ids[i] = w.id
-		c := w.next(1)
+		c := w.next(10)
 		c.Durable = false
 		c.Create = &store.NewSession{Owner: fmt.Sprintf("owner %d", i%10), Created: int64(i)}
 		c.Spec, c.Body = make([]byte, 300), make([]byte, 200)
@@ -133,6 +136,82 @@ func BenchmarkLookUp(b *testing.B) {
 		}
 	}
 	filled.Wait()
+	return ids
+}
+
+// BenchmarkCaches is what page caches of other sizes would make of a store of many
+// sessions: sessions that nobody asked for lately are read, by as many at once as there
+// are readers, and get a commit, all of it in an order that no cache foresees.
+func BenchmarkCaches(b *testing.B) {
+	n := benchSessions()
+	s := mustOpen(b, b.TempDir(), Options{})
+	ids := stocked(b, s, n)
+	heads := make([]int64, n)
+	for i := range heads {
+		heads[i] = 10
+	}
+	cache := func(d *db, kib int) {
+		if err := d.Exec(fmt.Sprintf("PRAGMA cache_size=-%d; PRAGMA shrink_memory", kib)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for _, kib := range []int{readerCache, 512, 1024, 2048, readerCache} {
+		b.Run(fmt.Sprintf("read/readers=%dKiB", kib), func(b *testing.B) {
+			for _, d := range s.pool.all {
+				cache(d, kib)
+			}
+			var next atomic.Int64
+			b.SetParallelism(readers / 2)
+			b.RunParallel(func(p *testing.PB) {
+				for p.Next() {
+					id := ids[next.Add(7919)%int64(n)]
+					if _, err := s.Session(b.Context(), "", id); err != nil {
+						b.Error(err)
+						return
+					}
+					if _, err := s.Read(b.Context(), id, 1, 10, 1<<20); err != nil {
+						b.Error(err)
+						return
+					}
+				}
+			})
+		})
+	}
+	i := 0
+	for _, kib := range []int{writerCache, 1024, 16384, writerCache} {
+		b.Run(fmt.Sprintf("commit/writer=%dKiB", kib), func(b *testing.B) {
+			cache(s.writer.db, kib) // nothing is committed now
+			free := make(chan error, 64)
+			for range cap(free) {
+				free <- nil
+			}
+			for range b.N {
+				if err := <-free; err != nil {
+					b.Fatal(err)
+				}
+				i = (i + 7919) % n
+				w := &session{t: b, id: ids[i], head: heads[i]}
+				c := w.next(1)
+				heads[i] = c.Last()
+				c.Durable, c.Done = false, func(err error) { free <- err }
+				s.Commit(c)
+			}
+			for range cap(free) {
+				if err := <-free; err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkLookUp finds records among many sessions; AGENTHOST_BENCH_SESSIONS
+// says how many (1,000,000 takes two minutes to fill).
+func BenchmarkLookUp(b *testing.B) {
+	n := benchSessions()
+	dir := b.TempDir()
+	s := mustOpen(b, dir, Options{})
+	ids := stocked(b, s, n)
 	i := 0
 	next := func() event.ID { i += 7919; return ids[i%n] }
 	b.Run("session", func(b *testing.B) {

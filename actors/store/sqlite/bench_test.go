@@ -155,7 +155,7 @@ func BenchmarkCaches(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	for _, kib := range []int{readerCache, 512, 1024, 2048, readerCache} {
+	for _, kib := range []int{readerCache, 2048, 4096, readerCache} {
 		b.Run(fmt.Sprintf("read/readers=%dKiB", kib), func(b *testing.B) {
 			for _, d := range s.pool.all {
 				cache(d, kib)

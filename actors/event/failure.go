@@ -79,6 +79,7 @@ const (
 	RateLimitReached      Code = "rate_limit_reached"
 	InstallNotAllowed     Code = "agents.install_not_allowed"
 	NotInstallable        Code = "agents.not_installable"
+	PermissionDenied      Code = "permission_denied"
 )
 
 // Codes that an installation of a CLI can fail with, besides ServerStopped.

@@ -34,7 +34,7 @@ func (s *MCPScope) Check(name string, m *MCPServer) error {
 	}
 	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
 	if !s.lists(host) {
-		return event.FailParam(event.MCPNotAllowed, param, fmt.Sprintf("this host does not let callers bring the MCP server %.100s; its operator lists the allowed ones at agents.caller_mcp", host))
+		return event.FailParam(event.MCPNotAllowed, param, fmt.Sprintf("this host does not let callers bring the MCP server %.100s; its operator lists the allowed ones at agents.caller_mcp, or in the scope.mcp of a policy", host))
 	}
 	if !s.Private && private(host) {
 		return NotPublic(name, host)
@@ -50,16 +50,18 @@ func NotPublic(name, host string) *event.Failure {
 
 func (s *MCPScope) lists(host string) bool {
 	for _, pattern := range s.Hosts {
-		pattern = strings.ToLower(pattern)
-		below, wild := strings.CutPrefix(pattern, "*.")
-		switch {
-		case pattern == "*", pattern == host:
-			return true
-		case wild && strings.HasSuffix(host, "."+below):
+		if MatchHost(pattern, host) {
 			return true
 		}
 	}
 	return false
+}
+
+// MatchHost reports whether the pattern of a scope takes the host.
+func MatchHost(pattern, host string) bool {
+	pattern, host = strings.ToLower(pattern), strings.ToLower(strings.TrimSuffix(host, "."))
+	below, wild := strings.CutPrefix(pattern, "*.")
+	return pattern == "*" || pattern == host || wild && strings.HasSuffix(host, "."+below)
 }
 
 // privateNames end names that resolvers answer with addresses of a private network.

@@ -130,6 +130,7 @@ var table = map[event.Code]Row{
 	event.MCPNotAllowed:         {403, typePermission, "invalid_request", respServer, No, 0},
 	event.InstallNotAllowed:     {403, typePermission, "invalid_request", respServer, No, 0},
 	event.NotInstallable:        {400, typeRequest, "invalid_request", respServer, No, 0},
+	event.PermissionDenied:      {403, typePermission, "invalid_request", respServer, No, 0},
 
 	// Ends of an installation; a job shows them, no answer has them as its status.
 	event.InstallError:      {500, typeServer, "sandbox_error", respServer, No, 0},

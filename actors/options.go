@@ -14,6 +14,7 @@ import (
 
 	"github.com/agenthost/agenthost/actors/agent"
 	"github.com/agenthost/agenthost/actors/budget"
+	"github.com/agenthost/agenthost/actors/policy"
 	"github.com/agenthost/agenthost/actors/process"
 	"github.com/agenthost/agenthost/actors/spec"
 	"github.com/agenthost/agenthost/actors/store"
@@ -205,6 +206,7 @@ type config struct {
 	tapes        func(*Taped) Tape
 	shares       map[string]Share
 	memory       scales
+	policy       *policy.Roster
 }
 
 // WithStore sets where journal and records live. The Host closes it. Default: a

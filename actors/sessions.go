@@ -10,6 +10,7 @@ import (
 
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/fold"
+	"github.com/agenthost/agenthost/actors/policy"
 	"github.com/agenthost/agenthost/actors/spec"
 	"github.com/agenthost/agenthost/actors/store"
 )
@@ -43,6 +44,11 @@ func (h *Host) CreateSession(ctx context.Context, owner string, n *spec.NewSessi
 
 // newSettings are those of a session that may be created.
 func (h *Host) newSettings(ctx context.Context, owner string, n *spec.NewSession) (*spec.Session, error) {
+	if !n.Conversation {
+		if err := h.may(ctx, owner, n.Agent.Adapter, policy.Start); err != nil {
+			return nil, err
+		}
+	}
 	if err := h.accepting(ctx); err != nil {
 		return nil, err
 	}
@@ -128,6 +134,11 @@ func (h *Host) postable(ctx context.Context, owner string, session event.ID, act
 		return nil, b, err
 	}
 	for _, a := range actions {
+		if err := h.fed(ctx, settings, &a); err != nil {
+			return nil, b, err
+		}
+	}
+	for _, a := range actions {
 		if a.Answer != nil {
 			return nil, b, h.answerable(ctx, owner, session, actions)
 		}
@@ -150,6 +161,20 @@ func (h *Host) postable(ctx context.Context, owner string, session event.ID, act
 		}
 	}
 	return joined, b, h.hurried(&settings.Agent, inputsOf(actions))
+}
+
+// fed refuses an action that reaches a CLI which the policy keeps its sender from. To
+// end a turn reaches none.
+func (h *Host) fed(ctx context.Context, s *spec.Session, a *spec.Action) error {
+	switch {
+	case a.Cancel:
+		return nil
+	case s.Settled():
+		return h.may(ctx, s.Owner, s.Agent.Adapter, policy.Feed)
+	case a.Input != nil && a.Input.Agent != nil:
+		return h.may(ctx, s.Owner, a.Input.Agent.Adapter, policy.Start)
+	}
+	return nil
 }
 
 // posted waits for a session's answer and then gives the request's key back. A

@@ -9,6 +9,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/policy"
 	"github.com/agenthost/agenthost/wires/apierr"
 	"github.com/agenthost/agenthost/wires/call"
 )
@@ -79,7 +80,7 @@ func (s *Server) answer(row *route) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		r := requestOf(ctx)
 		r.operation = row.operation
-		who, err := s.gate(ctx, row)
+		who, may, err := s.gate(ctx, row)
 		if err != nil {
 			s.refuse(ctx, err)
 			return
@@ -91,7 +92,7 @@ func (s *Server) answer(row *route) fasthttp.RequestHandler {
 		}
 		c := &call.Call{
 			Ctx: ctx, Principal: who.id, Admin: who.admin, Operation: row.operation, RequestID: r.id,
-			Base: s.base, Streams: s.hub, Log: s.log,
+			Base: policy.With(s.base, may), Streams: s.hub, Log: s.log, Subject: may,
 		}
 		if ctx.IsHead() {
 			ctx.QueryArgs().Del("stream") // HEAD never opens a stream
@@ -107,15 +108,14 @@ func (s *Server) answer(row *route) fasthttp.RequestHandler {
 	}
 }
 
-var (
-	errStopping  = event.Fail(event.ShuttingDown, "the host is shutting down; try again later")
-	errForbidden = event.Fail(apierr.Forbidden, "this token has neither the role dev nor admin, so it may not do this")
-)
+var errStopping = event.Fail(event.ShuttingDown, "the host is shutting down; try again later")
 
-// gate decides whether the request may reach the row's handler.
-func (s *Server) gate(ctx *fasthttp.RequestCtx, row *route) (*holder, error) {
+// gate decides whether the request may reach the row's handler, and says what else
+// its principal may do: on the adapter that the request turns out to be about, the
+// engine decides, or the handler.
+func (s *Server) gate(ctx *fasthttp.RequestCtx, row *route) (*holder, *policy.Subject, error) {
 	if row.group == groupOpen {
-		return &holder{}, nil
+		return &holder{}, nil, nil
 	}
 	who, err := s.keys.who(&ctx.Request.Header)
 	if err == nil {
@@ -123,18 +123,21 @@ func (s *Server) gate(ctx *fasthttp.RequestCtx, row *route) (*holder, error) {
 	}
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, nil, err
 	case !s.groups[row.group]:
-		return nil, &apierr.Disabled{Endpoint: row.id(), Rule: "groups"}
-	case row.group == groupAgents && !who.admin && !who.dev:
-		return nil, errForbidden
+		return nil, nil, &apierr.Disabled{Endpoint: row.id(), Rule: "groups"}
+	}
+	may := s.cfg.Policy.Of(who.id)
+	d := may.Decide(row.operation)
+	switch {
+	case !d.Allowed:
+		return nil, nil, d.Err()
 	case s.stopping.Load():
-		return nil, errStopping
+		return nil, nil, errStopping
+	case row.group == groupAgents:
+		err = s.hurried(who, d)
 	}
-	if row.group == groupAgents {
-		return who, s.hurried(who)
-	}
-	return who, nil
+	return who, may, err
 }
 
 // id is what documents of existing deployments call the route, else the

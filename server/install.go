@@ -7,16 +7,13 @@ import (
 
 	"github.com/agenthost/agenthost/actors"
 	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/policy"
 	"github.com/agenthost/agenthost/wires/apierr"
 	"github.com/agenthost/agenthost/wires/call"
 )
 
 // allowInstall is the variable that lets callers install CLIs.
 const allowInstall = "ABX_AGENTS_ALLOW_INSTALL"
-
-// installOperation is the id of installing one adapter's CLI, beside that of the
-// route.
-func installOperation(adapter string) string { return "agents." + adapter + ".install" }
 
 type installBody struct {
 	Version string `json:"version,omitempty" doc:"the newest that the host has a manifest of when missing"`
@@ -88,12 +85,26 @@ func installVersion(c *call.Call) (string, error) {
 	return body.Version, nil
 }
 
+// adapter is the name of the adapter that name is an alias of, else name.
+func (s *Server) adapter(name string) string {
+	for _, a := range s.cfg.Adapters {
+		if slices.Contains(a.Aliases, name) {
+			return a.Name
+		}
+	}
+	return name
+}
+
 // installRuntime begins to install an adapter's CLI and answers with the job, which
 // the list of runtimes shows from then on. While one runs, it is the answer.
 func (s *Server) installRuntime(c *call.Call) {
-	name := c.Param("runtime")
+	name := s.adapter(c.Param("runtime"))
+	if err := c.Subject.Adapter(name).Decide(policy.Install).Err(); err != nil {
+		c.Fail(err)
+		return
+	}
 	if !s.cfg.AllowInstall {
-		c.Fail(event.FailParam(event.InstallNotAllowed, installOperation(name), fmt.Sprintf(
+		c.Fail(event.FailParam(event.InstallNotAllowed, policy.Install.Operation(name), fmt.Sprintf(
 			"this host does not let callers install CLIs; its operator sets %s=1, or runs: agenthost install %s", allowInstall, name)))
 		return
 	}
@@ -107,6 +118,6 @@ func (s *Server) installRuntime(c *call.Call) {
 		c.Fail(err)
 		return
 	}
-	s.log.Info("installation asked for", "operation", installOperation(i.Adapter), "principal", c.Principal, "version", i.Version)
+	s.log.Info("installation asked for", "operation", policy.Install.Operation(i.Adapter), "principal", c.Principal, "version", i.Version)
 	c.JSON(202, installObject(i))
 }

@@ -82,9 +82,9 @@ func (p *shellParser) Close(exit agent.Exit, out *agent.Batch) {
 const busy = `echo '#think hm'; echo '#run ls'; echo '#call find'; echo '#search sse'; echo '#change a.go'; echo '#sub digger'; echo hello`
 
 // shellHost is a Host with the shell, stopped at the test's end.
-func shellHost(t *testing.T) Host {
+func shellHost(t *testing.T, more ...actors.Option) Host {
 	t.Helper()
-	h, err := actors.New(
+	h, err := actors.New(append(more,
 		actors.WithStateDir(t.TempDir()), actors.WithStore(memory.New()), actors.WithLimits(actors.Limits{MinAvailableMemory: 1, MaxConcurrentTurns: 2}),
 		actors.WithRuntime(actors.RuntimeConfig{Adapter: shell{}, Manifests: []agent.Manifest{{
 			Adapter: "shell", Program: shell{}.Binary(), Version: "1.0.0", Bin: []string{"cli"}, NPM: &agent.NPMPackage{
@@ -92,7 +92,7 @@ func shellHost(t *testing.T) Host {
 			},
 		}}}),
 		actors.WithToolsDirs(t.TempDir()), actors.WithEnviron(append(os.Environ(), "NPM_CONFIG_REGISTRY=http://127.0.0.1:1/", "NPM_CONFIG_FETCH_RETRIES=0")),
-	)
+	)...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,17 +36,17 @@ type keyring struct {
 }
 
 type holder struct {
-	id         string
-	admin, dev bool
-	perMinute  int // 0: the server's
-	digest     [sha256.Size]byte
+	id        string
+	admin     bool
+	perMinute int // 0: the server's
+	digest    [sha256.Size]byte
 }
 
 func newKeyring(list []Principal) *keyring {
 	k := &keyring{}
 	for _, p := range list {
 		k.holders = append(k.holders, holder{
-			id: p.ID, admin: slices.Contains(p.Roles, RoleAdmin), dev: slices.Contains(p.Roles, RoleDev),
+			id: p.ID, admin: slices.Contains(p.Roles, RoleAdmin),
 			digest: sha256.Sum256([]byte(p.Token)), perMinute: p.RequestsPerMinute,
 		})
 	}

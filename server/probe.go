@@ -7,6 +7,7 @@ import (
 	"github.com/agenthost/agenthost/actors"
 	"github.com/agenthost/agenthost/actors/agent"
 	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/policy"
 	"github.com/agenthost/agenthost/wires/apierr"
 	"github.com/agenthost/agenthost/wires/call"
 )
@@ -125,6 +126,9 @@ type list[T any] struct {
 func (s *Server) listRuntimes(c *call.Call) {
 	out := list[runtime]{Object: "list", Data: []runtime{}}
 	for _, r := range s.host.Runtimes(c.Context()) {
+		if !c.Subject.Uses(r.Name) && !c.Subject.Adapter(r.Name).Decide(policy.Install).Allowed {
+			continue
+		}
 		confinement := "none"
 		if r.Confined {
 			confinement = "cli"
@@ -207,13 +211,9 @@ type capability struct {
 // capabilities lists every route with whether the caller may use it, in the
 // shape that existing deployments read.
 func (s *Server) capabilities(c *call.Call) {
-	who, _ := s.keys.who(&c.Ctx.Request.Header)
-	if who == nil { // the gate let the caller in
-		who = &holder{}
-	}
 	out := capabilities{
 		APIVersion: 2, ServerVersion: s.cfg.Version, Groups: []string{}, GroupSummary: map[string]groupCount{},
-		Identity: identity{ID: who.id, Scopes: who.scopes()}, Policy: policyState{Preset: "default"},
+		Identity: identity{ID: c.Principal, Scopes: scopes(c)}, Policy: policyState{Preset: "default", Configured: s.cfg.Policy.Configured()},
 		Endpoints: map[string]capability{}, Warnings: []string{},
 	}
 	out.Groups = append(out.Groups, s.cfg.Groups...)
@@ -226,7 +226,7 @@ func (s *Server) capabilities(c *call.Call) {
 		if row.group == groupAgents {
 			e.Scopes = []string{"agents:use"}
 		}
-		allowed := row.group != groupAgents || who.admin || who.dev
+		d := c.Subject.Decide(row.operation)
 		switch {
 		case !s.groups[row.group]:
 			e.Reason, e.Rule = text("the group is switched off"), text("groups")
@@ -234,8 +234,8 @@ func (s *Server) capabilities(c *call.Call) {
 			e.Reason, e.Rule = text("not built yet"), text("built")
 		case row.operation == "agents.runtimes.install" && !s.cfg.AllowInstall:
 			e.Reason, e.Rule = text("installing is switched off"), text(allowInstall)
-		case !allowed:
-			e.Enabled, e.Reason, e.Rule = true, text("the token has neither the role dev nor admin"), text("roles")
+		case row.group != groupOpen && !d.Allowed:
+			e.Enabled, e.Reason, e.Rule = true, text(denied(d)), text(s.rule(d))
 		default:
 			e.Enabled, e.Allowed = true, true
 		}
@@ -252,11 +252,30 @@ func (s *Server) capabilities(c *call.Call) {
 
 func text(s string) *string { return &s }
 
-func (h *holder) scopes() []string {
+// denied says why in words, rule by name.
+func denied(d *policy.Decision) string {
+	if f, ok := event.AsFailure(d.Err()); ok {
+		return f.Message
+	}
+	return ""
+}
+
+func (s *Server) rule(d *policy.Decision) string {
 	switch {
-	case h.admin:
+	case !s.cfg.Policy.Configured():
+		return "roles"
+	case d.By == "":
+		return "policy"
+	}
+	return d.By
+}
+
+// scopes are what documents of existing deployments give a token.
+func scopes(c *call.Call) []string {
+	switch {
+	case c.Admin:
 		return []string{"*"}
-	case h.dev:
+	case c.Subject.Decide("agents.sessions.create").Allowed:
 		return []string{"agents:use"}
 	}
 	return []string{}

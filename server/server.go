@@ -13,6 +13,7 @@ import (
 	"github.com/fasthttp/router"
 	"github.com/valyala/fasthttp"
 
+	"github.com/agenthost/agenthost/actors/policy"
 	"github.com/agenthost/agenthost/wires/responses"
 	"github.com/agenthost/agenthost/wires/sse"
 )
@@ -36,6 +37,9 @@ type Config struct {
 	Install map[string][][]string
 	// AllowInstall lets callers install CLIs.
 	AllowInstall bool
+	// Policy is what each principal may do. Nil lets the roles admin and dev do
+	// everything, and others nothing.
+	Policy *policy.Roster
 	// Groups that are served; the others answer 404 endpoint_disabled.
 	Groups []string
 	// RequestsPerMinute bounds the requests of each principal that has no bound of its
@@ -150,6 +154,9 @@ func (c *Config) fill() error {
 		if p.ID == "" || p.Token == "" {
 			return fmt.Errorf("server: principal %q: id and token must be set", p.ID)
 		}
+	}
+	if c.Policy == nil {
+		return c.withoutPolicy()
 	}
 	return nil
 }

@@ -112,7 +112,7 @@ func (p *Policy) For(id string, roles ...string) *Subject {
 	s := &Subject{ID: id, Roles: roles, policy: p, by: map[string]*Decision{}}
 	mine := p.of(id, roles)
 	for _, op := range p.table.All() {
-		s.by[op] = decide(mine, id, op)
+		s.by[op] = p.decide(mine, id, op)
 	}
 	for _, st := range mine {
 		if g := st.Scope.ShareSessions; g != "" && !slices.Contains(s.Groups, g) {
@@ -157,13 +157,13 @@ func (s *placed) name() string {
 	return s.Name(s.at)
 }
 
-func decide(mine []placed, id, op string) *Decision {
+func (p *Policy) decide(mine []placed, id, op string) *Decision {
 	d := &Decision{Operation: op, At: -1}
 	var scopes []*Scope
 	for i := range mine {
 		s := &mine[i]
 		if anyMatches(s.Deny, op) {
-			return &Decision{Operation: op, By: s.name(), At: s.at, refusal: denial(op, s.name())}
+			return &Decision{Operation: op, By: s.name(), At: s.at, refusal: p.denial(op, s.name())}
 		}
 		if !anyMatches(s.Allow, op) {
 			continue
@@ -177,18 +177,21 @@ func decide(mine []placed, id, op string) *Decision {
 		}
 	}
 	if !d.Allowed {
-		d.refusal = denial(op, "")
+		d.refusal = p.denial(op, "")
 		return d
 	}
 	d.Bounds = boundsOf(scopes)
 	return d
 }
 
-func denial(op, by string) error {
-	if by == "" {
-		return event.FailParam(event.PermissionDenied, op, "the policy does not allow you "+op+"; its operator can say why: agenthost policy explain")
+func (p *Policy) denial(op, by string) error {
+	switch {
+	case by != "":
+		return event.FailParam(event.PermissionDenied, op, "the policy denies you "+op+" (statement "+by+")")
+	case p.Configured:
+		return event.FailParam(event.PermissionDenied, op, "the policy does not allow you "+op+"; who runs this host can look up why: agenthost policy explain")
 	}
-	return event.FailParam(event.PermissionDenied, op, "the policy denies you "+op+" (statement "+by+")")
+	return event.FailParam(event.PermissionDenied, op, "you have neither the role dev nor admin, which "+op+" needs as there is no policy")
 }
 
 // running are the allows that let somebody start or feed an adapter.
@@ -228,7 +231,7 @@ func (s *Subject) Decide(operation string) *Decision {
 
 // decide is for what is in no table, where nobody is in a hurry.
 func (s *Subject) decide(operation string) *Decision {
-	return decide(s.policy.of(s.ID, s.Roles), s.ID, operation)
+	return s.policy.decide(s.policy.of(s.ID, s.Roles), s.ID, operation)
 }
 
 // Adapter is what the principal may do with an adapter.
@@ -248,7 +251,7 @@ func (s *Subject) adapter(name string) *Grant {
 	mine := s.policy.of(s.ID, s.Roles)
 	g := s.policy.grant(mine, name)
 	for v := range verbs {
-		g.by[v] = decide(mine, s.ID, v.Operation(name))
+		g.by[v] = s.policy.decide(mine, s.ID, v.Operation(name))
 	}
 	return g
 }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"context"
 	"slices"
 	"sync/atomic"
 )
@@ -14,6 +15,7 @@ type Roster struct {
 type roster struct {
 	policy   *Policy
 	subjects map[string]*Subject
+	stranger *Subject // whom the policy does not name
 }
 
 // Principal is somebody with a token.
@@ -35,7 +37,7 @@ func (r *Roster) Replace(p *Policy, list []Principal) {
 		r.now.Store(nil)
 		return
 	}
-	next := &roster{policy: p, subjects: make(map[string]*Subject, len(list))}
+	next := &roster{policy: p, subjects: make(map[string]*Subject, len(list)), stranger: p.For("")}
 	for _, one := range list {
 		next.subjects[one.ID] = p.For(one.ID, one.Roles...)
 	}
@@ -59,7 +61,7 @@ func (r *Roster) Of(id string) *Subject {
 	if s := now.subjects[id]; s != nil {
 		return s
 	}
-	return now.policy.For(id)
+	return now.stranger
 }
 
 // Configured reports whether somebody wrote a policy.
@@ -83,4 +85,17 @@ func (r *Roster) Peers(id string) (out []string) {
 	}
 	slices.Sort(out)
 	return out
+}
+
+type subjectKey struct{}
+
+// With says on whose behalf the engine is called.
+func With(ctx context.Context, s *Subject) context.Context {
+	return context.WithValue(ctx, subjectKey{}, s)
+}
+
+// From is on whose behalf the engine is called, nil when that was not said.
+func From(ctx context.Context) *Subject {
+	s, _ := ctx.Value(subjectKey{}).(*Subject)
+	return s
 }

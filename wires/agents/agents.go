@@ -1,6 +1,8 @@
 package agents
 
 import (
+	"slices"
+
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/spec"
 	"github.com/agenthost/agenthost/wires/call"
@@ -103,6 +105,7 @@ func (w *Wire) ListAgents(c *call.Call) {
 		return
 	}
 	list, more, err := w.engine.Agents(c.Context(), c.Principal, p)
+	list = slices.DeleteFunc(list, func(a *spec.Agent) bool { return hidden(c, a) })
 	answerList(c, list, more, err, func(a *spec.Agent) (string, any) {
 		return a.ID.With(event.PrefixAgent), newAgentObject(a)
 	})
@@ -121,6 +124,10 @@ func (w *Wire) DeleteAgent(c *call.Call) {
 	c.JSON(200, deletedObject{ID: a.ID.With(event.PrefixAgent), Deleted: true, Object: "agent.deleted"})
 }
 
+// hidden says that an agent of the configuration is none for this caller, who may not
+// run it. An agent that the caller saved is its own, whatever the policy says by now.
+func hidden(c *call.Call, a *spec.Agent) bool { return a.Locked && !c.Subject.Uses(a.Adapter) }
+
 // agent looks a saved agent up; the result is the caller's own copy.
 func (w *Wire) agent(c *call.Call, id string) (*spec.Agent, error) {
 	parsed, ok := event.Parse(id, event.PrefixAgent)
@@ -128,6 +135,9 @@ func (w *Wire) agent(c *call.Call, id string) (*spec.Agent, error) {
 		return nil, notFound(event.AgentNotFound, "agent", id)
 	}
 	a, err := w.engine.Agent(c.Context(), c.Principal, parsed)
+	if err == nil && hidden(c, a) {
+		return nil, notFound(event.AgentNotFound, "agent", id)
+	}
 	if err != nil {
 		return nil, missing(err, event.AgentNotFound, "agent", id)
 	}

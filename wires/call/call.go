@@ -12,6 +12,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/policy"
 	"github.com/agenthost/agenthost/actors/spec"
 	"github.com/agenthost/agenthost/wires/sse"
 )
@@ -27,6 +28,8 @@ type Call struct {
 	RequestID string
 	// Body is the decoded body, nil without one.
 	Body []byte
+	// Subject is what the principal may do; nil, everything.
+	Subject *policy.Subject
 	// Base bounds calls of the host; nil means Background.
 	Base context.Context //nolint:containedctx // a Call is the edge: it lives as long as its request
 	// Streams carries event streams.

@@ -2,6 +2,7 @@ package responses
 
 import (
 	"net/url"
+	"slices"
 
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/spec"
@@ -31,11 +32,15 @@ const (
 // maxListed bounds the saved agents of a list, which has no pages.
 const maxListed = 1000
 
-// ModelsList answers GET /models: the adapters and the caller's saved agents. A
+// ModelsList answers GET /models: the adapters and the caller's saved agents, as far
+// as the caller may use them. A
 // real model name works as a model too; which ones exist only the provider knows.
 func (w *Wire) ModelsList(c *call.Call) {
 	list := models{Object: "list", Data: []model{}}
 	for _, a := range w.opts.Adapters {
+		if !c.Subject.Uses(a.Name) {
+			continue
+		}
 		list.Data = append(list.Data, w.adapterModel(a.Name))
 	}
 	names := map[string]bool{}
@@ -47,12 +52,12 @@ func (w *Wire) ModelsList(c *call.Call) {
 			return
 		}
 		for _, a := range agents {
+			p.After = a.ID
 			m := agentModel(a)
-			if !names[m.ID] {
+			if !names[m.ID] && c.Subject.Uses(a.Adapter) {
 				names[m.ID] = true
 				list.Data = append(list.Data, m)
 			}
-			p.After = a.ID
 		}
 		more = again && len(agents) > 0
 	}
@@ -65,17 +70,17 @@ func (w *Wire) ModelsRetrieve(c *call.Call) {
 	if err != nil {
 		name = ""
 	}
-	if _, ok := w.adapter(name); ok {
+	if a, ok := w.adapter(name); ok && c.Subject.Uses(a.Name) {
 		c.JSON(200, w.adapterModel(name))
 		return
 	}
 	if id, ok := event.Parse(name, event.PrefixAgent); ok {
 		a, err := w.engine.Agent(c.Context(), c.Principal, id)
-		if err == nil {
+		if err == nil && c.Subject.Uses(a.Adapter) {
 			c.JSON(200, newModel(name, a.Created, ownedByCaller))
 			return
 		}
-		if !noAgent(err) {
+		if err != nil && !noAgent(err) {
 			c.Fail(err)
 			return
 		}
@@ -85,6 +90,7 @@ func (w *Wire) ModelsRetrieve(c *call.Call) {
 			c.Fail(err)
 			return
 		}
+		agents = slices.DeleteFunc(agents, func(a *spec.Agent) bool { return !c.Subject.Uses(a.Adapter) })
 		if len(agents) > 0 {
 			c.JSON(200, newModel(name, agents[0].Created, ownedByCaller))
 			return

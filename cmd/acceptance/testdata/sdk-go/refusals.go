@@ -56,7 +56,7 @@ var _ = add(map[string]func(){
 		each(401, "", map[string]func(openai.Client) error{"wrong_key": creating("x"), "wrong_key_stream": streaming("x")}, option.WithAPIKey("wrong"))
 	},
 	"refused_403": func() {
-		each(403, "forbidden", map[string]func(openai.Client) error{
+		each(403, "permission_denied", map[string]func(openai.Client) error{
 			"respond": creating("x"), "stream": streaming("x"),
 			"upload": func(c openai.Client) error { _, err := c.Files.New(ctx, upload("x", "x")); return err },
 		}, option.WithAPIKey(os.Getenv("READER_API_KEY")))

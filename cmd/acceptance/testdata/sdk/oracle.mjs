@@ -438,7 +438,7 @@ await run({
       files: (c) => c.files.list(),
     };
     for (const [name, call] of Object.entries(calls)) {
-      await refused(OpenAI.PermissionDeniedError, `reader_${name}`, call, 'forbidden', { apiKey: process.env.READER_API_KEY });
+      await refused(OpenAI.PermissionDeniedError, `reader_${name}`, call, 'permission_denied', { apiKey: process.env.READER_API_KEY });
     }
   },
   async refused_409() {

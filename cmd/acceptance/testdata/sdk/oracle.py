@@ -554,7 +554,7 @@ def refused_403():
         "events": lambda c: c.beta.agents.sessions.events.stream("agsess_" + "0" * 32),
         "upload": lambda c: c.files.create(file=b"x", purpose="user_data"),
     }.items():
-        refused(openai.PermissionDeniedError, f"reader_{name}", call, "forbidden", api_key=os.environ["READER_API_KEY"])
+        refused(openai.PermissionDeniedError, f"reader_{name}", call, "permission_denied", api_key=os.environ["READER_API_KEY"])
 
 
 @case

@@ -81,7 +81,7 @@ func (h *Host) saveAgent(ctx context.Context, owner string, a *spec.Agent, key *
 	own := *a
 	own.Owner, own.Saved = owner, true
 	if r, err := h.runtime(own.Adapter); err == nil {
-		if err := h.admit(ctx, r, cmp.Or(own.Permissions, r.Permissions), own.MCP); err != nil {
+		if err := h.admit(ctx, r, h.subject(owner).Adapter(own.Adapter).Bounds, cmp.Or(own.Permissions, r.Permissions), own.MCP); err != nil {
 			return err
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/agenthost/agenthost/actors/endpoint"
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/fold"
+	"github.com/agenthost/agenthost/actors/policy"
 	"github.com/agenthost/agenthost/actors/process"
 	"github.com/agenthost/agenthost/actors/redact"
 	"github.com/agenthost/agenthost/actors/spec"
@@ -79,7 +80,7 @@ func (h *Host) baseRequest(r *RuntimeConfig, s *spec.Session) *agent.Request {
 	workspace, _ := h.workspace(s)
 	req := &agent.Request{
 		Session: s.ID, Model: h.cliModel(a.Model), Instructions: a.Instructions, Reasoning: a.Reasoning, Text: a.Text,
-		Permissions: h.permissions(r, s), Limits: a.Limits, MultiAgent: a.MultiAgent, Functions: a.Functions,
+		Permissions: h.permissions(r, s), Limits: h.limits(s), MultiAgent: a.MultiAgent, Functions: a.Functions,
 		Binary: r.Binary, Workspace: workspace, Home: h.home(r, s.Owner),
 		LLM: r.LLM, ExtraArgs: r.ExtraArgs, Root: os.Geteuid() == 0, Sandboxed: r.Sandboxed,
 	}
@@ -141,7 +142,14 @@ func (h *Host) prepare(ctx context.Context, ses *fold.Session, t *fold.Turn, bou
 	if err != nil {
 		return nil, err
 	}
-	if err := h.admit(ctx, r, req.Permissions, req.MCP); err != nil { // the scope may have changed since
+	// The policy and the scope may have changed since it was accepted.
+	if subject := h.subject(t.Settings.Owner); !subject.Uses(r.Adapter.Name()) {
+		return nil, subject.Adapter(r.Adapter.Name()).Decide(policy.Feed).Err()
+	}
+	if err := h.bounded(r, t.Settings, req); err != nil {
+		return nil, err
+	}
+	if err := h.admit(ctx, r, h.bounds(t.Settings), req.Permissions, req.MCP); err != nil {
 		return nil, err
 	}
 	caps := h.capabilities(r)
@@ -200,11 +208,11 @@ func (h *Host) prepare(ctx context.Context, ses *fold.Session, t *fold.Turn, bou
 		return nil, err
 	}
 	j.dir = dir
-	j.limits, j.maxOutput = h.machineLimits(&t.Settings.Agent), t.Settings.Agent.Limits.OutputBytes
-	def(&j.maxOutput, h.cfg.limits.MaxOutputBytes)
+	j.limits, j.maxOutput = h.machineLimits(&t.Settings.Agent), req.Limits.OutputBytes
 	secret := h.secrets(&t.Settings.Agent)
+	passed := h.passthrough(r, t.Settings)
 	environ := func(own []string) []string {
-		return childEnv(h.cfg.environ, r.Passthrough, pairs(t.Settings.Agent.Env), secret, own)
+		return childEnv(h.cfg.environ, passed, pairs(t.Settings.Agent.Env), secret, own)
 	}
 	j.env = environ(inv.Env)
 	hidden := append(credentials(j.env), req.LLM.APIKey)

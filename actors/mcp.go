@@ -13,6 +13,7 @@ import (
 
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/fold"
+	"github.com/agenthost/agenthost/actors/policy"
 	"github.com/agenthost/agenthost/actors/secret"
 	"github.com/agenthost/agenthost/actors/spec"
 )
@@ -118,7 +119,7 @@ func headerValues(servers map[string]spec.MCPServer) (out []string) {
 
 // admit refuses servers of callers that the adapter cannot be given, or that are not
 // in the host's scope. It may ask a resolver, so it is not for a Receive.
-func (h *Host) admit(ctx context.Context, r *RuntimeConfig, perm spec.Permissions, servers map[string]spec.MCPServer) error {
+func (h *Host) admit(ctx context.Context, r *RuntimeConfig, b *policy.Bounds, perm spec.Permissions, servers map[string]spec.MCPServer) error {
 	caps, name := h.capabilities(r), r.Adapter.Name()
 	for _, label := range slices.Sorted(maps.Keys(servers)) {
 		m := servers[label]
@@ -135,10 +136,26 @@ func (h *Host) admit(ctx context.Context, r *RuntimeConfig, perm spec.Permission
 		if m.Approval.Any() && (perm != spec.Ask || !hasPermission(caps.Permissions, spec.Ask)) { // with ask, every call of such a tool is asked for
 			return event.FailParam(event.Unsupported, param+".require_approval", "adapter "+name+" does not ask before it calls a tool of an MCP server with these permissions; set require_approval to never")
 		}
-		if err := h.cfg.callerMCP.Check(label, &m); err != nil {
+		if err := h.inScope(b, label, &m); err != nil {
 			return err
 		}
 		if err := h.public(ctx, label, m.URL); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inScope refuses a server that the policy does not list, or where that says nothing of
+// servers, the host.
+func (h *Host) inScope(b *policy.Bounds, label string, m *spec.MCPServer) error {
+	lists, has := b.MCP()
+	if !has {
+		return h.cfg.callerMCP.Check(label, m)
+	}
+	for _, hosts := range lists {
+		scope := spec.MCPScope{Hosts: hosts, Private: h.cfg.callerMCP.Private}
+		if err := scope.Check(label, m); err != nil {
 			return err
 		}
 	}

@@ -158,10 +158,14 @@ type RuntimeConfig struct {
 	// Strict refuses workspace_write on an adapter that cannot confine it.
 	Strict    bool
 	Sandboxed bool
-	LLM       agent.LLM
-	// Passthrough names variables of the host's environment the CLI may see.
-	Passthrough []string
-	ExtraArgs   []string
+	// Declared says that the adapter is one of the operator's own: a command that a
+	// policy has to list.
+	Declared bool
+	LLM      agent.LLM
+	// Passthrough names variables of the host's environment the CLI may see, as far as
+	// the policy lets its principal; Vendor those that the CLI itself asks for.
+	Passthrough, Vendor []string
+	ExtraArgs           []string
 	// Proof is what tests found out about the adapter; it is only shown.
 	Proof agent.Proof
 	// Remedy says, behind a semicolon, what to do when the program is not there.

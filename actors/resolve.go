@@ -84,7 +84,14 @@ func (h *Host) admissible(ctx context.Context, s *spec.Session, in *spec.NewInpu
 		return err
 	}
 	caps := h.capabilities(r)
-	perm := h.permissions(r, s)
+	req, err := h.requestOf(r, s, in)
+	if err != nil {
+		return err
+	}
+	if err := h.bounded(r, s, req); err != nil {
+		return err
+	}
+	perm := req.Permissions
 	if !hasPermission(caps.Permissions, perm) {
 		return event.FailParam(event.PermissionUnsupported, "permissions", fmt.Sprintf(
 			"adapter %s cannot run with permissions %s; it can with %v", r.Adapter.Name(), perm, caps.Permissions))
@@ -101,15 +108,11 @@ func (h *Host) admissible(ctx context.Context, s *spec.Session, in *spec.NewInpu
 		return event.FailParam(event.Unsupported, "multi_agent.enabled", fmt.Sprintf(
 			"adapter %s has no subagents; leave multi_agent out, set enabled to false or use another adapter", r.Adapter.Name()))
 	}
-	req, err := h.requestOf(r, s, in)
-	if err != nil {
-		return err
-	}
 	if fns := req.Functions; len(fns) > 0 && !caps.Functions {
 		return event.FailParam(event.FunctionsUnsupported, "tools", fmt.Sprintf(
 			"adapter %s cannot call functions of yours, such as %s; use another agent, or leave them out", r.Adapter.Name(), fns[0].Name))
 	}
-	if err := h.admit(ctx, r, perm, req.MCP); err != nil {
+	if err := h.admit(ctx, r, h.bounds(s), perm, req.MCP); err != nil {
 		return err
 	}
 	if in == nil {
@@ -189,7 +192,8 @@ func hasPermission(list []spec.Permissions, p spec.Permissions) bool {
 }
 
 // permissions are what the session's agent may do: an environment of type none
-// is read-only, else the agent's wish, else the runtime's default.
+// is read-only, else the agent's wish, else the runtime's default as far as its
+// owner's policy goes.
 func (h *Host) permissions(r *RuntimeConfig, s *spec.Session) spec.Permissions {
 	switch {
 	case s.Environment.Type == spec.EnvNone:
@@ -197,5 +201,5 @@ func (h *Host) permissions(r *RuntimeConfig, s *spec.Session) spec.Permissions {
 	case s.Agent.Permissions != "":
 		return s.Agent.Permissions
 	}
-	return r.Permissions
+	return h.bounds(s).Ceiling(r.Permissions)
 }

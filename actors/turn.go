@@ -195,7 +195,7 @@ func (t *turnActor) config() turn.Config {
 	cfg := turn.Config{
 		Turn: t.turn.ID, FirstOutput: uint32(len(t.turn.Input.Items)),
 		Gather: gather, ToolTimeout: l.ToolResultTimeout, HostServer: spec.HostServer,
-		TurnTimeout: l.TurnTimeout, IdleTimeout: l.IdleTimeout, SettleQuiet: l.SettleQuiet, Linger: l.Linger,
+		IdleTimeout: l.IdleTimeout, SettleQuiet: l.SettleQuiet, Linger: l.Linger,
 		MaxItemBytes: l.MaxItemBytes, Adapter: t.turn.Settings.Agent.Adapter,
 		Environment: event.Environment{ID: t.turn.Settings.Environment.ID, Type: t.turn.Settings.Environment.Type},
 		Budgets:     t.bounds, Limits: turn.Limits(t.host.machineLimits(&t.turn.Settings.Agent)),
@@ -204,10 +204,8 @@ func (t *turnActor) config() turn.Config {
 		cfg.Asks = t.host.permissions(r, t.turn.Settings) == spec.Ask
 		cfg.Provider = r.provider()
 	}
-	own := t.turn.Settings.Agent.Limits
-	if own.TurnTimeout > 0 {
-		cfg.TurnTimeout = own.TurnTimeout
-	}
+	own := t.host.limits(t.turn.Settings)
+	cfg.TurnTimeout = own.TurnTimeout
 	if own.IdleTimeout > 0 {
 		cfg.IdleTimeout, cfg.IdleAsked = own.IdleTimeout, true
 	}

@@ -84,7 +84,7 @@ const busy = `echo '#think hm'; echo '#run ls'; echo '#call find'; echo '#search
 // shellHost is a Host with the shell, stopped at the test's end.
 func shellHost(t *testing.T, more ...actors.Option) Host {
 	t.Helper()
-	h, err := actors.New(append(more,
+	h, err := actors.New(append([]actors.Option{
 		actors.WithStateDir(t.TempDir()), actors.WithStore(memory.New()), actors.WithLimits(actors.Limits{MinAvailableMemory: 1, MaxConcurrentTurns: 2}),
 		actors.WithRuntime(actors.RuntimeConfig{Adapter: shell{}, Manifests: []agent.Manifest{{
 			Adapter: "shell", Program: shell{}.Binary(), Version: "1.0.0", Bin: []string{"cli"}, NPM: &agent.NPMPackage{
@@ -92,7 +92,7 @@ func shellHost(t *testing.T, more ...actors.Option) Host {
 			},
 		}}}),
 		actors.WithToolsDirs(t.TempDir()), actors.WithEnviron(append(os.Environ(), "NPM_CONFIG_REGISTRY=http://127.0.0.1:1/", "NPM_CONFIG_FETCH_RETRIES=0")),
-	)...)
+	}, more...)...)
 	if err != nil {
 		t.Fatal(err)
 	}

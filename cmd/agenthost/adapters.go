@@ -151,10 +151,10 @@ func declared(name string, r *config.Runtime) (agent.Adapter, error) {
 func runtimeConfig(a agent.Adapter, r *config.Runtime, local bool) actors.RuntimeConfig {
 	llm := agent.LLM{WireAPI: r.LLM.WireAPI}
 	urls, keys := []string{r.LLMEnv.BaseURL}, []string{r.LLMEnv.APIKey}
-	passed := r.PassthroughEnv
+	var vendor []string
 	if b := own(a.Name()); b != nil {
 		urls, keys = b.urls, b.keys
-		passed = append(append([]string{}, passed...), b.passed...)
+		vendor = b.passed
 	}
 	// A CLI that knows one provider only is not told of the host's; one that was named
 	// for it alone, it refuses itself.
@@ -164,7 +164,7 @@ func runtimeConfig(a agent.Adapter, r *config.Runtime, local bool) actors.Runtim
 	llm.APIKey = provided(r.LLM.APIKeyEnv, config.DefaultAPIKeyEnv, keys)
 	out := actors.RuntimeConfig{
 		Adapter: a, Binary: r.Binary, Driver: actors.Driver(r.Driver), Home: actors.HomePrivate, Permissions: spec.Permissions(r.Permissions), OnBusy: spec.OnBusy(r.OnBusy),
-		Strict: r.PermissionsStrict, Sandboxed: r.Sandboxed, LLM: llm, Passthrough: passed, ExtraArgs: r.ExtraArgs,
+		Strict: r.PermissionsStrict, Sandboxed: r.Sandboxed, LLM: llm, Passthrough: r.PassthroughEnv, Vendor: vendor, Declared: own(a.Name()) == nil, ExtraArgs: r.ExtraArgs,
 		Proof: adapters.ProofOf(a.Name()), Remedy: remedy(a.Name(), r.Binary),
 	}
 	// The person's own sign-in is used where only that person can ask, and where no

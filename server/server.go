@@ -2,6 +2,8 @@ package server
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -151,8 +153,11 @@ func (c *Config) fill() error {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	for _, p := range c.Principals {
-		if p.ID == "" || p.Token == "" {
+		if p.ID == "" || p.Token == "" && len(p.SHA256) != 2*sha256.Size {
 			return fmt.Errorf("server: principal %q: id and token must be set", p.ID)
+		}
+		if _, err := hex.DecodeString(p.SHA256); err != nil {
+			return fmt.Errorf("server: principal %q: its digest is not hexadecimal", p.ID)
 		}
 	}
 	if c.Policy == nil {

@@ -19,7 +19,7 @@ type Table struct {
 }
 
 // All are the operations of routes and of adapters.
-func (t *Table) All() []string {
+func (t Table) All() []string {
 	out := slices.Clone(t.Operations)
 	for _, a := range t.Adapters {
 		for v := range verbs {

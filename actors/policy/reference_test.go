@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/agenthost/agenthost/actors/spec"
 )
@@ -26,11 +27,23 @@ func (r *reference) matches(patterns []string, op string) bool {
 			text = strings.TrimSuffix(text, `\.\*\*`) + `\..*`
 		}
 		text = strings.ReplaceAll(strings.TrimSuffix(text, `\..*`), `\*`, `[^.]*`) + map[bool]string{true: `\..*`}[strings.HasSuffix(p, ".**")]
-		if regexp.MustCompile(`(?s)^` + text + `$`).MatchString(op) {
+		if expression(`(?s)^` + text + `$`).MatchString(op) {
 			return true
 		}
 	}
 	return false
+}
+
+var expressions sync.Map
+
+// expression compiles once.
+func expression(text string) *regexp.Regexp {
+	if e, ok := expressions.Load(text); ok {
+		return e.(*regexp.Regexp)
+	}
+	e := regexp.MustCompile(text)
+	expressions.Store(text, e)
+	return e
 }
 
 func (r *reference) me(s *Statement) bool {
@@ -87,7 +100,7 @@ func (r *reference) model(op, model string) bool {
 			return true
 		}
 		for _, m := range s.Models {
-			if model != "" && regexp.MustCompile(`(?s)^`+strings.ReplaceAll(regexp.QuoteMeta(m), `\*`, `.*`)+`$`).MatchString(model) {
+			if model != "" && expression(`(?s)^`+strings.ReplaceAll(regexp.QuoteMeta(m), `\*`, `.*`)+`$`).MatchString(model) {
 				return true
 			}
 		}

@@ -54,7 +54,7 @@ func clip(s string) string { return s[:min(len(s), 120)] }
 const MaxStatements = 1000
 
 var (
-	statementID  = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,64}$`)
+	statementID  = regexp.MustCompile(`^[A-Za-z0-9._:\[\]-]{1,64}$`)
 	variableName = regexp.MustCompile(`^[A-Za-z_*][A-Za-z0-9_*]*$`)
 	groupName    = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 )
@@ -86,7 +86,7 @@ func (d *Document) Validate() error {
 
 func (s *Statement) validate(at string, f *Faults) {
 	if s.ID != "" && !statementID.MatchString(s.ID) {
-		f.add(at+".id", s.ID, "is no statement's id", "use 1 to 64 of A-Z a-z 0-9 . _ : -")
+		f.add(at+".id", s.ID, "is no statement's id", "use 1 to 64 of A-Z a-z 0-9 . _ : [ ] -")
 	}
 	switch {
 	case len(s.Allow) > 0 && len(s.Deny) > 0:

@@ -72,12 +72,11 @@ func options(cfg *config.Config, log *slog.Logger, stateDir string, runtimes []a
 			Budgets:             budgets(&l),
 		}),
 	}
-	shares := map[string]actors.Share{}
 	for _, t := range cfg.Auth.Tokens {
-		opts = append(opts, actors.WithSecrets(t.Value))
-		shares[t.ID] = actors.Share{Weight: t.Weight, Turns: t.Concurrency}
+		if t.Value != "" {
+			opts = append(opts, actors.WithSecrets(t.Value))
+		}
 	}
-	opts = append(opts, actors.WithShares(shares))
 	if cfg.LockDefinitions {
 		opts = append(opts, actors.WithLockedAgents())
 	}

@@ -51,6 +51,7 @@ type verbs struct {
 	Doctor      doctorVerb      `cmd:"" help:"Say what works on this machine, what is missing, and how to fix it."`
 	Install     installVerb     `cmd:"" help:"Install the CLI of a coding agent, or list what can be installed."`
 	Config      configVerbs     `cmd:"" help:"Look at the configuration."`
+	Policy      policyVerbs     `cmd:"" help:"Check the policy, or say which statement decides on an operation and why."`
 	CheckConfig configCheckVerb `cmd:"" hidden:"" help:"Same as config check."`
 	Healthcheck healthVerb      `cmd:"" help:"Ask a running server whether it is alive: exit code 0 or 1."`
 	Adapter     adapterVerbs    `cmd:"" help:"Write an adapter of your own, or test an installed CLI."`

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/agenthost/agenthost/actors"
+	"github.com/agenthost/agenthost/actors/policy"
 	"github.com/agenthost/agenthost/actors/process"
 	"github.com/agenthost/agenthost/cmd/config"
 	"github.com/agenthost/agenthost/server"
@@ -65,7 +66,11 @@ func (v *serveVerb) Run(c *console) (err error) {
 	defer seams.close()
 	guards, guarded := guard(log, true)
 	defer guards.end()
-	host, err := openHost(cfg, log, runtimes, seams, guarded...)
+	roster, err := rosterOf(cfg)
+	if err != nil {
+		return exit(exitUsage, err)
+	}
+	host, err := openHost(cfg, log, runtimes, seams, append(guarded, actors.WithPolicy(roster), actors.WithShares(shares(cfg, roster)))...)
 	if err != nil {
 		return exit(exitFailed, err)
 	}
@@ -75,7 +80,7 @@ func (v *serveVerb) Run(c *console) (err error) {
 	if err != nil {
 		return exit(exitFailed, errors.Join(err, host.Stop(context.Background())))
 	}
-	srv, err := server.New(serverConfig(cfg, log, host))
+	srv, err := server.New(serverConfig(cfg, log, host, roster))
 	if err != nil {
 		return exit(exitFailed, errors.Join(err, host.Stop(context.Background())))
 	}
@@ -185,24 +190,29 @@ func local(cfg *config.Config) bool {
 	return err == nil && config.Loopback(host)
 }
 
-func serverConfig(cfg *config.Config, log *slog.Logger, host *actors.Host) server.Config {
+func serverConfig(cfg *config.Config, log *slog.Logger, host *actors.Host, roster *policy.Roster) server.Config {
 	out := server.Config{
 		Host: server.Engine(host), AllowAnonymous: cfg.Auth.AllowAnonymous, Groups: cfg.Groups,
 		Hosted: cfg.Environments.Hosted == "local", MaxBody: int(cfg.Limits.MaxBodyBytes),
 		MaxConnections: cfg.Limits.MaxConnections, RequestsPerMinute: cfg.Limits.PrincipalRate,
 		Heartbeat: cfg.Stream.Heartbeat, WriteTimeout: cfg.Stream.WriteTimeout,
-		AllowInstall: cfg.AllowInstall,
-		CancelWait:   cfg.Limits.InterruptGrace + cfg.Limits.TerminateGrace + 2*time.Second,
-		Version:      version, Logger: log, Install: map[string][][]string{},
+		AllowInstall: cfg.AllowInstall, Policy: roster,
+		CancelWait: cfg.Limits.InterruptGrace + cfg.Limits.TerminateGrace + 2*time.Second,
+		Version:    version, Logger: log, Install: map[string][][]string{},
 	}
-	for _, t := range cfg.Auth.Tokens {
-		out.Principals = append(out.Principals, server.Principal{ID: t.ID, Roles: t.Roles, Token: t.Value, RequestsPerMinute: t.RequestsPerMinute})
-	}
+	out.Principals = serverPrincipals(cfg)
 	for _, r := range host.Runtimes(context.Background()) {
 		out.Adapters = append(out.Adapters, responses.Adapter{Name: r.Name, Aliases: r.Aliases, Images: r.Capabilities.Images})
 		if b := own(r.Name); b != nil && b.install != nil {
 			out.Install[r.Name] = [][]string{b.install}
 		}
+	}
+	return out
+}
+
+func serverPrincipals(cfg *config.Config) (out []server.Principal) {
+	for _, t := range cfg.Auth.Tokens {
+		out = append(out, server.Principal{ID: t.ID, Roles: t.Roles, Token: t.Value, SHA256: t.SHA256, RequestsPerMinute: t.RequestsPerMinute})
 	}
 	return out
 }

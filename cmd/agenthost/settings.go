@@ -10,6 +10,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/agenthost/agenthost/cmd/config"
+	"github.com/agenthost/agenthost/server"
 )
 
 // settings are the flags of a verb that reads the configuration: --config, and
@@ -26,7 +27,7 @@ type settings struct {
 func (v *verbs) plugSettings() {
 	v.Serve.plug(false)
 	for _, s := range []*settings{&v.Run.settings, &v.Doctor.settings, &v.Install.settings, &v.Config.Check.settings, &v.CheckConfig.settings, &v.Healthcheck.settings, &v.Store.Dump.settings,
-		&v.Store.Check.settings, &v.Store.Repair.settings, &v.Store.Compact.settings, &v.Store.Export.settings, &v.Store.Import.settings, &v.Adapter.Certify.settings} {
+		&v.Store.Check.settings, &v.Store.Repair.settings, &v.Store.Compact.settings, &v.Store.Export.settings, &v.Store.Import.settings, &v.Adapter.Certify.settings, &v.Policy.Check.settings, &v.Policy.Explain.settings} {
 		s.plug(true) // they work, and the help of serve lists them
 	}
 }
@@ -87,12 +88,22 @@ func (s *settings) load(extra map[string]string) (*config.Config, []string, erro
 		flags[k] = v
 	}
 	src := config.Here(s.File, flags)
-	src.Aliases = aliases()
+	src.Aliases, src.Operations = aliases(), operations()
 	cfg, warnings, err := config.Load(src)
 	if err != nil {
 		return cfg, warnings, exit(exitUsage, err)
 	}
 	return cfg, warnings, nil
+}
+
+// operations are those that a policy decides on.
+func operations() (out []config.Operation) {
+	for _, o := range server.Operations() {
+		if o.Gated {
+			out = append(out, config.Operation{ID: o.ID, Old: o.Old})
+		}
+	}
+	return out
 }
 
 // logger writes to standard error as the configuration says.

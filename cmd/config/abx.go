@@ -18,8 +18,6 @@ var abxScalars = map[string]string{
 // abxUnbuilt are names whose feature is not built yet, with the value that asks
 // for nothing beyond what is there.
 var abxUnbuilt = map[string]string{
-	"ABX_SERVER_POLICY":             "",
-	"ABX_SERVER_POLICY_FILE":        "",
 	"ABX_AGENTS_MAX_VAULTS":         "100",
 	"ABX_AGENTS_WEBHOOK_ALLOW_HTTP": "0",
 	"ABX_AGENTS_TRACES":             "0",
@@ -31,7 +29,7 @@ var abxRead = []string{
 	"ABX_SERVER_TOKEN", "ABX_SERVER_ENABLED_GROUPS", "ABX_AGENTS_PERSIST", "ABX_AGENTS_CONFIG",
 	"ABX_AGENTS_LOCK_DEFINITIONS", "ABX_AGENTS_ALLOW_COMMAND", "ABX_AGENTS_PASSTHROUGH_ENV",
 	"ABX_LLM_BASE_URL", "ABX_LLM_API_KEY", "ABX_AGENTS_MAX_FILE_BYTES", "ABX_AGENTS_MAX_ARTIFACT_BYTES",
-	"ABX_AGENTS_ALLOW_PRIVATE_URLS", "ABX_AGENTS_ALLOW_INSTALL",
+	"ABX_AGENTS_ALLOW_PRIVATE_URLS", "ABX_AGENTS_ALLOW_INSTALL", "ABX_SERVER_POLICY", "ABX_SERVER_POLICY_FILE",
 }
 
 // abxElsewhere are names of a server that can run beside us.
@@ -56,6 +54,7 @@ func (l *loader) abx() {
 			l.problems.add(Problem{Source: "variable " + name, What: "asks for a feature that is not built yet", Remedy: "unset it"})
 		}
 	}
+	l.abxPolicy()
 	l.abxToken()
 	l.abxGroups()
 	l.abxSwitch("ABX_AGENTS_PERSIST", func(on bool) {

@@ -3,6 +3,7 @@ package config
 import (
 	"time"
 
+	"github.com/agenthost/agenthost/actors/policy"
 	"github.com/agenthost/agenthost/actors/spec"
 )
 
@@ -22,7 +23,7 @@ type Config struct {
 	Environments Environments `yaml:"environments"`
 	Agents       Agents       `yaml:"agents"`
 	Definitions  []Definition `yaml:"definitions"`
-	Policy       []Statement  `yaml:"policy"`
+	Policy       Policy       `yaml:"policy"`
 
 	// LockDefinitions refuses writes of saved agents; only ABX_AGENTS_LOCK_DEFINITIONS
 	// sets it.
@@ -43,6 +44,7 @@ type Config struct {
 	reference     []located[referenceAgent]
 	referenceFile string
 	saved         []spec.Agent
+	document      *policy.Document
 }
 
 // Log says what is logged and how.
@@ -70,6 +72,9 @@ type Token struct {
 
 	// Value is the token itself, filled at load; it has no key.
 	Value string `yaml:"-"`
+	// SHA256 is the digest of a token that is not known here, in hex; only a document of
+	// ABX_SERVER_POLICY gives one, and then there is no Value.
+	SHA256 string `yaml:"-"`
 }
 
 // Limits bound what the host does.
@@ -295,30 +300,6 @@ type DefinitionLimits struct {
 	// The two bound all turns of the agent together.
 	Concurrency    int `yaml:"concurrency"`
 	TurnsPerMinute int `yaml:"turns_per_minute"`
-}
-
-// Statement is one statement of the policy.
-type Statement struct {
-	Allow      []string        `yaml:"allow"`
-	Deny       []string        `yaml:"deny"`
-	Principals []string        `yaml:"principals"`
-	Limits     StatementLimits `yaml:"limits"`
-	Scope      Scope           `yaml:"scope"`
-}
-
-// StatementLimits bound what a statement allows.
-type StatementLimits struct {
-	Concurrency       int `yaml:"concurrency"`
-	RequestsPerMinute int `yaml:"requests_per_minute"`
-}
-
-// Scope narrows the agents that a statement allows.
-type Scope struct {
-	Workdir     string        `yaml:"workdir"`
-	Permissions string        `yaml:"permissions" enum:"read_only,workspace_write,full_access,ask"`
-	Models      []string      `yaml:"models"`
-	MaxTurns    int           `yaml:"max_turns"`
-	Timeout     time.Duration `yaml:"timeout"`
 }
 
 // The variables of a CLI's provider where the configuration names no others.

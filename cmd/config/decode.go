@@ -205,6 +205,13 @@ func (d *decoder) value(n ast.Node, f field, path string) {
 		d.value(n, f, path)
 		return
 	}
+	if s, ok := v.Addr().Interface().(interface{ listed() reflect.Value }); ok {
+		if _, list := n.(*ast.SequenceNode); list {
+			f.value = s.listed()
+			d.value(n, f, path)
+			return
+		}
+	}
 	if s, ok := v.Addr().Interface().(interface{ short() reflect.Value }); ok && text(n) != "" {
 		f.value = s.short()
 		d.value(n, f, path)

@@ -23,7 +23,14 @@ type Source struct {
 	Root bool
 	// Aliases are other names of the built-in adapters, by alias.
 	Aliases map[string]string
+	// Operations are those of the server's routes, for the policy. Without any it is not
+	// looked whether a policy names what there is.
+	Operations []Operation
 }
+
+// Operation is one that a policy decides on; Old is its id in documents of
+// ABX_SERVER_POLICY.
+type Operation struct{ ID, Old string }
 
 // Here is the Source of this process with the given file and flags.
 func Here(file string, flags map[string]string) Source {

@@ -116,3 +116,11 @@ func suggest(name string, right []string) string {
 	}
 	return "use one of " + strings.Join(right, ", ")
 }
+
+// DidYouMean is didYouMean behind a semicolon.
+func DidYouMean(name string, right []string) string {
+	if hint := didYouMean(name, right); hint != "" {
+		return "; " + hint
+	}
+	return ""
+}

@@ -288,6 +288,8 @@ const (
 	escapedDelta = `{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"from \"the\"\nfake model"}},"session_id":"252c12ba-c92a-48eb-91f5-a2251e3b478d","parent_tool_use_id":null,"uuid":"8eed8b9e-a93b-4f64-b3fd-e6e5d1e2551e","api_message_id":"msg_fake_147"}`
 )
 
+const thinkingDelta = `{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"let me see"}},"session_id":"252c12ba","parent_tool_use_id":null}`
+
 func feedDelta(line string, n int) func() {
 	p := (&claudecode.Adapter{}).NewParser(adaptertest.Request(&claudecode.Adapter{}))
 	var out agent.Batch
@@ -301,11 +303,21 @@ func feedDelta(line string, n int) func() {
 	}
 }
 
+// Not parallel: it counts allocations. The arena and what was said grow now and then.
 func TestDeltaLineIsCheap(t *testing.T) {
-	feed := feedDelta(plainDelta, 64)
-	if allocs := testing.AllocsPerRun(100, feed) / 64; allocs > 2 {
-		t.Errorf("%.2f allocations a delta line, at most 2 are meant", allocs)
+	for _, line := range []string{plainDelta, escapedDelta, thinkingDelta} {
+		feed := feedDelta(line, 64)
+		if allocs := testing.AllocsPerRun(200, feed) / 64; allocs > 0.1 {
+			t.Errorf("%.2f allocations a line of %.80s, less than 0.1 are meant", allocs, line)
+		}
 	}
+}
+
+func TestQuickLinesAreReadAsOthers(t *testing.T) {
+	t.Parallel()
+	adaptertest.SpacedParser(t, &claudecode.Adapter{}, plainDelta, escapedDelta, thinkingDelta,
+		`{"type":"stream_event","event":{"type":"content_block_delta","index":1,"delta":{"type":"signature_delta","signature":"x"}},"parent_tool_use_id":"toolu_1"}`,
+		`{"event":{"delta":{"text":"é \\ \/","type":"text_delta"},"type":"content_block_delta"},"n":-12,"ok":true,"type":"stream_event"}`)
 }
 
 func BenchmarkFeedDelta(b *testing.B) {

@@ -65,6 +65,10 @@ func NewParser(r *agent.Request, name string) *Parser {
 
 // Feed reads one line.
 func (p *Parser) Feed(raw []byte, out *agent.Batch) {
+	if p.hot.Quick(raw) {
+		p.stream(raw, out)
+		return
+	}
 	obj, ok := jsonl.Object(raw)
 	if !ok {
 		jsonl.Unknown(raw, out)

@@ -12,6 +12,7 @@ import (
 	"github.com/agenthost/agenthost/actors/agent"
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/adapters/internal/jsonl"
+	"github.com/agenthost/agenthost/adapters/internal/streamjson"
 )
 
 // protocol speaks with one `claude -p --input-format stream-json`: the lines that
@@ -27,6 +28,7 @@ type protocol struct {
 	hosted  bool           // it has the host's server
 	tasks   []string       // what it runs in the background
 	noise   int            // lines in a row that are no message
+	hot     streamjson.Frame
 }
 
 // call is a request of ours that was not answered yet.
@@ -107,6 +109,12 @@ func (p *protocol) Ping(out *agent.Talk) { p.request(call{what: ping}, "mcp_stat
 
 // Feed reads one line.
 func (p *protocol) Feed(raw []byte, out *agent.Talk) {
+	if p.hot.Quick(raw) { // nothing of the protocol's own
+		p.noise = 0
+		p.hears(raw, out)
+		p.settle(out)
+		return
+	}
 	obj, ok := jsonl.Object(raw)
 	var l line
 	if !ok || !jsonl.Decode(obj, &l) || len(l.Type) == 0 {

@@ -332,6 +332,40 @@ func TestLocateFindsTheNativeBinary(t *testing.T) {
 	}
 }
 
+const messageLine = `{"type":"item.completed","item":{"id":"item_0","type":"agent_message","text":"from \"the\"\nmodel"}}`
+
+func TestQuickLinesAreReadAsOthers(t *testing.T) {
+	t.Parallel()
+	adaptertest.SpacedParser(t, &codex.Adapter{}, messageLine,
+		`{"type":"item.updated","item":{"id":"item_1","type":"agent_message","text":"one, é"}}`,
+		`{"type":"item.updated","item":{"id":"item_1","type":"agent_message","text":"one, é, two"}}`,
+		`{"type":"item.completed","item":{"type":"reasoning","text":"so","id":"item_2"},"n":1}`)
+}
+
+// Not parallel: it counts allocations.
+func TestMessageLineIsCheap(t *testing.T) {
+	p := (&codex.Adapter{}).NewParser(adaptertest.Request(&codex.Adapter{}))
+	var out agent.Batch
+	line := []byte(messageLine)
+	if n := testing.AllocsPerRun(100, func() {
+		out.Reset()
+		p.Feed(line, &out)
+	}); n > 4 { // the item, its name and its text
+		t.Errorf("%.1f allocations a message", n)
+	}
+}
+
+func BenchmarkFeedMessage(b *testing.B) {
+	line := []byte(messageLine)
+	p := (&codex.Adapter{}).NewParser(adaptertest.Request(&codex.Adapter{}))
+	var out agent.Batch
+	b.ReportAllocs()
+	for b.Loop() {
+		out.Reset()
+		p.Feed(line, &out)
+	}
+}
+
 func BenchmarkFeedCommand(b *testing.B) {
 	line := []byte(`{"type":"item.completed","item":{"id":"item_0","type":"command_execution","command":"/bin/bash -lc 'echo hi-from-shell && pwd'","aggregated_output":"hi-from-shell\n/workspace\n","exit_code":0,"status":"completed"}}`)
 	p := (&codex.Adapter{}).NewParser(adaptertest.Request(&codex.Adapter{}))

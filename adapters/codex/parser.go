@@ -23,6 +23,8 @@ type Parser struct {
 	memory memory // of the turns before
 
 	line    line
+	scan    jsonl.Scanner
+	said    item // of lines that were read quickly
 	count   int
 	ended   bool
 	errText string
@@ -54,12 +56,75 @@ type line struct {
 	Usage    json.RawMessage `json:"usage"`
 }
 
+// What quick has seen of a line.
+const (
+	seenType = 1 << iota
+	seenItem
+	seenID
+	seenItemType
+	seenText
+)
+
+// quick reads a line if it is a message or a thought in its usual shape, into it, and
+// reports whether it is. It reads what jsonl.Object and Decode would; after false they
+// are to be asked.
+func (l *line) quick(raw []byte, s *jsonl.Scanner, it *item) bool {
+	*l, *it = line{Item: it}, item{}
+	s.Begin(raw)
+	for key, ok := s.Key(true); ok; key, ok = s.Key(false) {
+		switch string(key) {
+		case "type":
+			s.Once(seenType)
+			l.Type = s.WordOrSkip()
+		case "item":
+			s.Once(seenItem)
+			s.Enter()
+			if !it.quick(s) {
+				return false
+			}
+		case "thread_id", "message", "error", "usage":
+			return false
+		default:
+			s.Skip()
+		}
+	}
+	return s.Ended() && s.Saw(seenType|seenItem|seenItemType)
+}
+
+func (it *item) quick(s *jsonl.Scanner) bool {
+	for key, ok := s.Key(true); ok; key, ok = s.Key(false) {
+		switch string(key) {
+		case "id":
+			s.Once(seenID)
+			it.ID = jsonl.Str(s.Text())
+		case "type":
+			s.Once(seenItemType)
+			it.Type = s.WordOrSkip()
+			if t := string(it.Type); t != "agent_message" && t != "reasoning" {
+				return false
+			}
+		case "text":
+			s.Once(seenText)
+			it.Text = jsonl.Str(s.Text())
+		default:
+			return false
+		}
+	}
+	return true
+}
+
 // Feed reads one line.
 func (p *Parser) Feed(raw []byte, out *agent.Batch) {
 	p.count++
-	obj, ok := jsonl.Object(raw)
-	p.line = line{}
-	if !ok || p.ended || !jsonl.Decode(obj, &p.line) {
+	if !p.line.quick(raw, &p.scan, &p.said) {
+		obj, ok := jsonl.Object(raw)
+		p.line = line{}
+		if !ok || !jsonl.Decode(obj, &p.line) {
+			jsonl.Unknown(raw, out)
+			return
+		}
+	}
+	if p.ended {
 		jsonl.Unknown(raw, out)
 		return
 	}

@@ -38,36 +38,128 @@ type total struct {
 	Reasoning  jsonl.Num  `json:"reasoningOutputTokens"`
 }
 
-// notified takes a notification. Those about threads that are not ours, such as
-// subagents', and about earlier turns of ours are told elsewhere or not at all.
+// Notifications of pieces: most lines are one.
+const (
+	messageDelta = "item/agentMessage/delta"
+	summaryDelta = "item/reasoning/summaryTextDelta"
+	outputDelta  = "item/commandExecution/outputDelta"
+)
+
+// What quick has seen of a line.
+const (
+	seenMethod = 1 << iota
+	seenParams
+	seenThread
+	seenTurn
+	seenNoteItem
+	seenDelta
+	seenPart
+)
+
+// quick reads a line if it is a notification of a piece in its usual shape; the method
+// is "" otherwise, and jsonl.Object and Decode, which would read the same, are to be
+// asked. item is the id of the notification before, so that one is made once an item.
+func (n *notice) quick(raw []byte, s *jsonl.Scanner, item jsonl.Str) (method string) {
+	*n = notice{}
+	s.Begin(raw)
+	for key, ok := s.Key(true); ok; key, ok = s.Key(false) {
+		switch string(key) {
+		case "method":
+			s.Once(seenMethod)
+			switch string(s.WordOrSkip()) {
+			case messageDelta:
+				method = messageDelta
+			case summaryDelta:
+				method = summaryDelta
+			case outputDelta:
+				method = outputDelta
+			default:
+				return ""
+			}
+		case "params":
+			s.Once(seenParams)
+			s.Enter()
+			if !n.quickParams(s, item) {
+				return ""
+			}
+		case "id", "result", "error":
+			return ""
+		default:
+			s.Skip()
+		}
+	}
+	if !s.Ended() || !s.Saw(seenMethod|seenParams) {
+		return ""
+	}
+	return method
+}
+
+func (n *notice) quickParams(s *jsonl.Scanner, item jsonl.Str) bool {
+	for key, ok := s.Key(true); ok; key, ok = s.Key(false) {
+		switch string(key) {
+		case "threadId":
+			s.Once(seenThread)
+			n.Thread = s.WordOrSkip()
+		case "turnId":
+			s.Once(seenTurn)
+			n.TurnID = s.WordOrSkip()
+		case "itemId":
+			s.Once(seenNoteItem)
+			if id := s.WordOrSkip(); string(id) == string(item) {
+				n.ItemID = item
+			} else {
+				n.ItemID = jsonl.Str(id)
+			}
+		case "delta":
+			s.Once(seenDelta)
+			n.Delta = s.Chunk()
+		case "summaryIndex":
+			s.Once(seenPart)
+			n.Part = jsonl.Num(s.Integer())
+		case "turn", "item", "error", "tokenUsage", "plan":
+			return false
+		default:
+			s.Skip()
+		}
+	}
+	return true
+}
+
+// notified takes a notification.
 func (p *protocol) notified(m *envelope, raw []byte, out *agent.Talk) {
 	var n notice
 	if jsonl.Null(m.Params) || !jsonl.Decode(m.Params, &n) {
 		return
 	}
+	p.note(string(m.Method), &n, raw, out)
+}
+
+// note takes what a notification carries. Those about threads that are not ours, such
+// as subagents', and about earlier turns of ours are told elsewhere or not at all.
+func (p *protocol) note(method string, n *notice, raw []byte, out *agent.Talk) {
 	s := p.threads[string(n.Thread)]
 	if s == nil {
 		return
 	}
 	said := out.Turn(s.id)
 	said.Bytes += int64(len(raw))
-	if m.Method == "turn/started" || m.Method == "turn/completed" {
-		p.turned(s, m.Method == "turn/completed", n.Turn, out)
+	if method == "turn/started" || method == "turn/completed" {
+		p.turned(s, method == "turn/completed", n.Turn, out)
 		return
 	}
 	if s.turn == "" || string(n.TurnID) != s.turn || s.ended {
 		return
 	}
 	b := said.Batch
-	switch m.Method {
-	case "item/agentMessage/delta":
+	switch method {
+	case messageDelta:
 		b.Add(agent.Fact{Kind: agent.FactText, Key: string(n.ItemID), Text: n.Delta.Text(b)})
-	case "item/reasoning/summaryTextDelta":
-		s.reasoning(&n, b)
-	case "item/commandExecution/outputDelta":
+	case summaryDelta:
+		s.reasoning(n, b)
+	case outputDelta:
 		b.Add(agent.Fact{Kind: agent.FactOutput, Key: string(n.ItemID), Text: n.Delta.Text(b)})
 	case "item/started", "item/completed":
-		s.item(n.Item, m.Method == "item/completed", raw, said)
+		s.item(n.Item, method == "item/completed", raw, said)
 	case "thread/tokenUsage/updated":
 		s.usage(&n.Usage.Total, b)
 	case "turn/plan/updated":
@@ -87,7 +179,10 @@ func (s *served) mark() string {
 	if s.thread == "" {
 		return ""
 	}
-	return "CODEX_THREAD_ID=" + s.thread
+	if s.marked == "" {
+		s.marked = "CODEX_THREAD_ID=" + s.thread
+	}
+	return s.marked
 }
 
 // reasoning takes a piece of a summary; its parts are paragraphs.

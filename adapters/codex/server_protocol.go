@@ -22,6 +22,8 @@ type protocol struct {
 	threads map[string]*served // by Codex's thread
 	kept    map[string]*kept   // threads that are loaded and idle
 	noise   int                // lines in a row that are no message
+	scan    jsonl.Scanner
+	piece   notice // of lines that were read quickly
 }
 
 // call is a request of ours that was not answered yet.
@@ -53,6 +55,7 @@ type served struct {
 	parser *Parser
 
 	thread, turn string // Codex's ids, "" until they are told
+	marked       string // see mark
 	cancelled    bool   // an interrupt is wanted
 	told         bool   // and was sent
 	ended        bool   // the verdict is out
@@ -169,6 +172,11 @@ func (p *protocol) interrupt(s *served, out *agent.Talk) {
 
 // Feed reads one line.
 func (p *protocol) Feed(raw []byte, out *agent.Talk) {
+	if method := p.piece.quick(raw, &p.scan, p.piece.ItemID); method != "" {
+		p.noise = 0
+		p.note(method, &p.piece, raw, out)
+		return
+	}
 	obj, ok := jsonl.Object(raw)
 	var m envelope
 	if !ok || !jsonl.Decode(obj, &m) || m.Method == "" && jsonl.Null(m.ID) {
@@ -266,7 +274,7 @@ func (p *protocol) loaded(s *served, m *envelope, failed bool, out *agent.Talk) 
 
 // ready: the turn's thread is loaded.
 func (p *protocol) ready(s *served, thread string, out *agent.Talk) {
-	s.thread = thread
+	s.thread, s.marked = thread, ""
 	p.threads[s.thread] = s
 	said := out.Turn(s.id)
 	said.Batch.Add(agent.Fact{Kind: agent.FactSession, Text: s.thread})

@@ -309,3 +309,64 @@ func TestServerSteers(t *testing.T) {
 		}
 	}
 }
+
+// served begins a turn and gives what is to be said in it.
+func served(t testing.TB) func(line []byte) []agent.Fact {
+	s := newStage()
+	for _, step := range []string{
+		"hello", `< {"id":1,"result":{}}`, "ask", `< {"id":2,"result":{"thread":{"id":"th"}}}`,
+		`< {"id":3,"result":{"turn":{"id":"tu","status":"inProgress"}}}`,
+		`< {"method":"item/started","params":{"threadId":"th","turnId":"tu","item":{"id":"c","type":"commandExecution","command":"ls","status":"inProgress"}}}`,
+	} {
+		s.do(step)
+	}
+	var talk agent.Talk
+	var batch agent.Batch
+	said := &agent.Said{Turn: s.turn, Batch: &batch}
+	return func(line []byte) []agent.Fact {
+		batch.Reset()
+		talk.Said = append(talk.Said[:0], said)
+		s.p.Feed(line, &talk)
+		for i := range line {
+			line[i] = '#'
+		}
+		return batch.Facts
+	}
+}
+
+const (
+	deltaNote   = `{"method":"item/agentMessage/delta","params":{"threadId":"th","turnId":"tu","itemId":"m","delta":"from \"the\"\nmodel"}}`
+	summaryNote = `{"method":"item/reasoning/summaryTextDelta","params":{"threadId":"th","turnId":"tu","itemId":"r","delta":"so","summaryIndex":0}}`
+	outputNote  = `{"method":"item/commandExecution/outputDelta","params":{"threadId":"th","turnId":"tu","itemId":"c","delta":"a\tb"}}`
+)
+
+func TestQuickNotesAreReadAsOthers(t *testing.T) {
+	t.Parallel()
+	if got := served(t)([]byte(deltaNote)); len(got) != 1 || got[0].Text != "from \"the\"\nmodel" {
+		t.Fatalf("the turn does not hear: %+v", got)
+	}
+	adaptertest.Spaced(t, func() func([]byte) []agent.Fact { return served(t) }, deltaNote, summaryNote, outputNote,
+		`{"jsonrpc":"2.0","method":"item/reasoning/summaryTextDelta","params":{"delta":"é","summaryIndex":1,"itemId":"r","turnId":"tu","threadId":"th"},"n":null}`)
+}
+
+// Not parallel: it counts allocations.
+func TestNotesOfPiecesAreCheap(t *testing.T) {
+	for _, line := range []string{deltaNote, outputNote} {
+		feed, raw := served(t), make([]byte, len(line))
+		if n := testing.AllocsPerRun(1000, func() {
+			copy(raw, line)
+			feed(raw)
+		}); n > 0.1 {
+			t.Errorf("%.2f allocations for %s", n, line)
+		}
+	}
+}
+
+func BenchmarkFeedNote(b *testing.B) {
+	feed, raw := served(b), make([]byte, len(deltaNote))
+	b.ReportAllocs()
+	for b.Loop() {
+		copy(raw, deltaNote)
+		feed(raw)
+	}
+}

@@ -47,6 +47,10 @@ func newParser(r *agent.Request) *parser {
 
 // Feed reads one line.
 func (p *parser) Feed(raw []byte, out *agent.Batch) {
+	if p.hot.Quick(raw) {
+		p.stream(raw, out)
+		return
+	}
 	obj, ok := jsonl.Object(raw)
 	if !ok {
 		jsonl.Unknown(raw, out)

@@ -291,3 +291,10 @@ func TestExitTellsWhatNoLineSays(t *testing.T) {
 		}
 	}
 }
+
+func TestQuickLinesAreReadAsOthers(t *testing.T) {
+	t.Parallel()
+	adaptertest.SpacedParser(t, &qwen.Adapter{},
+		`{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"from \"the\"\nmodel"}},"session_id":"1","parent_tool_use_id":null,"uuid":"2"}`,
+		`{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"hm"}},"session_id":"1","parent_tool_use_id":null}`)
+}

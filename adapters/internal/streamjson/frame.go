@@ -29,6 +29,8 @@ type Frame struct {
 		} `json:"message"`
 		Usage json.RawMessage `json:"usage"`
 	} `json:"event"`
+
+	scan jsonl.Scanner
 }
 
 var mark = []byte(`"stream_event"`)
@@ -38,8 +40,90 @@ func (f *Frame) Read(obj []byte) bool {
 	if !bytes.Contains(obj, mark) {
 		return false
 	}
-	*f = Frame{}
+	*f = Frame{scan: f.scan}
 	return jsonl.Decode(obj, f) && string(f.Type) == "stream_event"
+}
+
+// What Quick has seen of a line.
+const (
+	seenType = 1 << iota
+	seenParent
+	seenEvent
+	seenKind
+	seenDelta
+	seenDeltaKind
+	seenText
+	seenThinking
+)
+
+// Quick reads a whole line if it is a piece of text or of thinking in its usual
+// shape, and reports whether it is. It reads what jsonl.Object and Read would; after
+// false they are to be asked.
+func (f *Frame) Quick(line []byte) bool {
+	*f = Frame{scan: f.scan}
+	s := &f.scan
+	s.Begin(line)
+	for key, ok := s.Key(true); ok; key, ok = s.Key(false) {
+		switch string(key) {
+		case "type":
+			s.Once(seenType)
+			if f.Type = s.WordOrSkip(); string(f.Type) != "stream_event" {
+				return false
+			}
+		case "parent_tool_use_id":
+			s.Once(seenParent)
+			f.Parent = s.WordOrSkip()
+		case "event":
+			s.Once(seenEvent)
+			if !f.quickEvent(s) {
+				return false
+			}
+		default:
+			s.Skip()
+		}
+	}
+	return s.Ended() && s.Saw(seenType|seenKind)
+}
+
+func (f *Frame) quickEvent(s *jsonl.Scanner) bool {
+	s.Enter()
+	for key, ok := s.Key(true); ok; key, ok = s.Key(false) {
+		switch string(key) {
+		case "type":
+			s.Once(seenKind)
+			if f.Event.Type = s.WordOrSkip(); string(f.Event.Type) != "content_block_delta" {
+				return false
+			}
+		case "delta":
+			s.Once(seenDelta)
+			f.quickDelta(s)
+		case "content_block", "message", "usage":
+			return false
+		default:
+			s.Skip()
+		}
+	}
+	return true
+}
+
+func (f *Frame) quickDelta(s *jsonl.Scanner) {
+	d := &f.Event.Delta
+	s.Enter()
+	for key, ok := s.Key(true); ok; key, ok = s.Key(false) {
+		switch string(key) {
+		case "type":
+			s.Once(seenDeltaKind)
+			d.Type = s.WordOrSkip()
+		case "text":
+			s.Once(seenText)
+			d.Text = s.Chunk()
+		case "thinking":
+			s.Once(seenThinking)
+			d.Thinking = s.Chunk()
+		default:
+			s.Skip()
+		}
+	}
 }
 
 // Kind is what the frame tells: "message_start", "content_block_delta", ...

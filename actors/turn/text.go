@@ -7,7 +7,12 @@ import (
 )
 
 // valid is s with invalid UTF-8 replaced; s itself when there is none.
-func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+func valid(s string) string {
+	if utf8.ValidString(s) { // the usual case, many times faster
+		return s
+	}
+	return strings.ToValidUTF8(s, "\uFFFD")
+}
 
 // splitAt is the largest place <= n at which s (valid UTF-8) may be cut between
 // characters.

@@ -35,6 +35,8 @@ type openTurn struct {
 	turn      Turn
 	items     []*openItem // one per output item
 	at        map[event.ID]int32
+	newest    event.ID // the item asked for last, and its place
+	newestAt  int32
 	number    int32 // of the leg that events belong to now
 	base      int32 // the index of its first output item
 	subs      []*Subagent
@@ -43,7 +45,7 @@ type openTurn struct {
 
 type openItem struct {
 	item *event.Item // started or done
-	text strings.Builder
+	text event.Rope
 	done bool
 }
 
@@ -99,7 +101,7 @@ func (s *State) Stamp(ev *event.Event) {
 	case ev.Item.IsZero(), ev.Kind == event.CallAnswered, ev.Kind == event.SubagentItem, ev.Kind == event.SubagentStarted:
 		return // an answer and a subagent's items have no place among the turn's output
 	}
-	if i, ok := o.at[ev.Item]; ok {
+	if i, ok := o.place(ev.Item); ok {
 		ev.Index = i
 	} else {
 		ev.Index = int32(len(o.items))
@@ -196,7 +198,7 @@ func (s *State) Apply(ev *event.Event) (*View, error) {
 		o.resumes(ev)
 		return s.view(o), nil
 	case event.TextDelta, event.ReasoningDelta, event.OutputDelta:
-		if i, ok := o.at[ev.Item]; ok {
+		if i, ok := o.place(ev.Item); ok {
 			o.items[i].text.WriteString(ev.Text)
 		}
 	case event.TurnEnded:
@@ -348,6 +350,18 @@ func (s *State) find(id event.ID) *openTurn {
 		}
 	}
 	return nil
+}
+
+// place is the item's index. Most events are about the item of the one before.
+func (o *openTurn) place(item event.ID) (int32, bool) {
+	if item == o.newest && !item.IsZero() {
+		return o.newestAt, true
+	}
+	i, ok := o.at[item]
+	if ok {
+		o.newest, o.newestAt = item, i
+	}
+	return i, ok
 }
 
 func (o *openTurn) item(ev *event.Event) {

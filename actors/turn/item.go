@@ -28,7 +28,8 @@ type item struct {
 	status event.Status
 	body   event.Item // what is known, without text and identity
 	// text is the pieces joined: of a message or reasoning, or of a tool's output.
-	text  strings.Builder
+	text  event.Rope
+	whole string   // text as one, where the CLI said it at the end
 	parts []string // the full parts before this one
 	lost  int64    // bytes of output beyond the limit
 	late  bool     // opened after the newest verdict
@@ -63,7 +64,15 @@ func (it *item) rest(done string) (string, bool) {
 			return "", false
 		}
 	}
-	return strings.CutPrefix(done, it.text.String())
+	return it.text.CutFrom(done)
+}
+
+// joined is the text of the current part.
+func (it *item) joined() string {
+	if it.whole != "" && it.text.Len() == len(it.whole) {
+		return it.whole
+	}
+	return it.text.String()
 }
 
 // learn fills in what a call is about when it is opened.

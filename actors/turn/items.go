@@ -165,8 +165,12 @@ func (n *normaliser) done(f *agent.Fact) {
 		n.close(it, event.NoPhase)
 		return
 	}
-	if rest, ok := it.rest(valid(from.Text)); ok {
+	whole := valid(from.Text)
+	if rest, ok := it.rest(whole); ok {
 		n.text(it, rest)
+		if len(it.parts) == 0 {
+			it.whole = whole // no need to join it again
+		}
 	}
 	switch {
 	case it.body.Type == event.Reasoning:
@@ -342,17 +346,17 @@ func (n *normaliser) close(it *item, phase event.Phase) {
 	b.ID, b.Status = it.id, it.outcome()
 	switch {
 	case it.body.Type == event.Message:
-		b.Text, b.Phase = it.text.String(), phase
+		b.Text, b.Phase = it.joined(), phase
 		n.said, n.saidMore = b.Text, false
 		if len(it.parts) > 0 {
 			n.said, n.saidMore = it.parts[0], true
 		}
 	case it.body.Type == event.Reasoning:
-		b.Text = it.text.String()
+		b.Text = it.joined()
 	case b.Output == "":
 		b.Output = bounded(it.text.String(), 0, it.lost)
 	}
-	it.state = closed
+	it.state, it.whole = closed, ""
 	it.text.Reset()
 	it.parts = nil
 	if n.held == it {

@@ -3,6 +3,7 @@ package speech
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"github.com/agenthost/agenthost/actors/agent"
 	"github.com/agenthost/agenthost/actors/event"
@@ -136,6 +137,9 @@ func (s *Speech) say(r *run, p string, out *agent.Batch) {
 	kind := agent.FactText
 	if r.kind == Thinking {
 		kind = agent.FactReasoning
+	}
+	if cap(r.said)-len(r.said) < len(p) { // append itself would grow a long one by a quarter only
+		r.said = slices.Grow(r.said, max(len(p), len(r.said)))
 	}
 	r.said = append(r.said, p...)
 	out.Add(agent.Fact{Kind: kind, Key: r.key, Parent: s.Parent, Text: p})

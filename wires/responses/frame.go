@@ -23,14 +23,16 @@ func (f *frames) open(name string) {
 
 func (f *frames) close() { f.buf = append(f.buf, "}\n\n"...) }
 
-func (f *frames) raw(name string, value []byte) {
+func (f *frames) name(name string) {
 	f.buf = append(append(append(f.buf, `,"`...), name...), `":`...)
-	f.buf = append(f.buf, value...)
 }
 
-func (f *frames) text(name, value string) {
-	f.buf = append(append(append(f.buf, `,"`...), name...), `":`...)
+// text returns where in buf the value is.
+func (f *frames) text(name, value string) (from, to int) {
+	f.name(name)
+	from = len(f.buf)
 	f.buf = appendString(f.buf, value)
+	return from, len(f.buf)
 }
 
 // place says which item, and which of its parts (content_index or summary_index),
@@ -45,18 +47,32 @@ func (f *frames) place(ev *event.Event, part string) {
 }
 
 // object is a whole frame around a response object.
-func (f *frames) object(name string, response []byte) {
+func (f *frames) object(name string, response *Response) {
 	f.open(name)
-	f.raw("response", response)
+	f.name("response")
+	f.buf = appendJSON(f.buf, response)
 	f.close()
 }
 
-// item is a whole frame around an output item.
-func (f *frames) item(name string, ev *event.Event, item []byte) {
+// opened starts a frame around an output item.
+func (f *frames) opened(name string, ev *event.Event) {
 	f.open(name)
 	f.buf = append(f.buf, `,"output_index":`...)
 	f.buf = strconv.AppendInt(f.buf, int64(ev.Index-ev.Base), 10)
-	f.raw("item", item)
+	f.name("item")
+}
+
+// item is a whole frame around an output item.
+func (f *frames) item(name string, ev *event.Event, it *event.Item) {
+	f.opened(name, ev)
+	f.buf = appendItem(f.buf, it, nil)
+	f.close()
+}
+
+// value is item for one that is shown otherwise.
+func (f *frames) value(name string, ev *event.Event, item any) {
+	f.opened(name, ev)
+	f.buf = appendJSON(f.buf, item)
 	f.close()
 }
 

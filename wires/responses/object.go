@@ -241,11 +241,11 @@ func (r *Response) output(t *fold.Turn) {
 	from := len(t.Items)
 	items := make([]stdjson.RawMessage, len(t.Items))
 	for i := len(t.Items) - 1; i >= 0; i-- {
-		b := encode(outputItem(t.Items[i]))
+		b := appendItem(nil, t.Items[i], nil)
 		if it := t.Items[i]; len(b) > room && i == len(t.Items)-1 && it.Type == event.Message {
 			short := *it // an answer of control characters: six bytes each
 			short.Text = head(it.Text, room/6-1024)
-			b = encode(outputItem(&short))
+			b = appendItem(nil, &short, nil)
 			r.Metadata[metaTrimmed] = "the last message is cut"
 		}
 		if room -= len(b) + 1; room < 0 {
@@ -292,19 +292,29 @@ func rawOr(raw stdjson.RawMessage, otherwise string) stdjson.RawMessage {
 // each of them: those of our objects are made by it or were checked on arrival.
 var trusting = jsoniter.Config{EscapeHTML: true, SortMapKeys: true}.Froze()
 
-// encode is v as JSON on one line. Values given back as they came may hold line
-// breaks between tokens, which would end an event's data.
-func encode(v any) []byte {
-	b, err := trusting.Marshal(v)
+// encode is v as JSON on one line.
+func encode(v any) []byte { return appendJSON(nil, v) }
+
+// appendJSON appends v as JSON on one line. Values given back as they came may hold
+// line breaks between tokens, which would end an event's data.
+func appendJSON(dst []byte, v any) []byte {
+	from := len(dst)
+	s := trusting.BorrowStream(nil)
+	own := s.Buffer()
+	s.SetBuffer(dst)
+	s.WriteVal(v)
+	b, err := s.Buffer(), s.Error
+	s.SetBuffer(own) // what the stream has of its own is lent again
+	trusting.ReturnStream(s)
 	if err != nil { // structs of strings and numbers cannot fail
-		return []byte("null")
+		return append(b[:from], "null"...)
 	}
-	if bytes.IndexByte(b, '\n') < 0 && bytes.IndexByte(b, '\r') < 0 {
+	if bytes.IndexByte(b[from:], '\n') < 0 && bytes.IndexByte(b[from:], '\r') < 0 {
 		return b
 	}
 	var line bytes.Buffer
-	if stdjson.Compact(&line, b) != nil {
-		return []byte("null")
+	if stdjson.Compact(&line, b[from:]) != nil {
+		return append(b[:from], "null"...)
 	}
-	return line.Bytes()
+	return append(b[:from], line.Bytes()...)
 }

@@ -259,7 +259,7 @@ func conversationItem(it *event.Item) stdjson.RawMessage {
 	case it.User, it.Type == event.FunctionOutput, it.Type == event.ApprovalAnswer:
 		return encode(inputItem(it))
 	case it.Type != event.Foreign:
-		return encode(outputItem(it))
+		return appendItem(nil, it, nil)
 	case len(it.Raw) < 2:
 		return encode(inputItem(&event.Item{ID: it.ID, Text: it.Text})) // of a damaged journal
 	}

@@ -69,7 +69,7 @@ func (f *frames) event(ev *event.Event, v *fold.View) {
 }
 
 func (f *frames) lifecycle(ev *event.Event, t *fold.Turn) {
-	response := encode(Of(t))
+	response := Of(t)
 	switch {
 	case ev.Kind == event.InputAccepted:
 		f.object("response.created", response)
@@ -93,31 +93,33 @@ func (f *frames) started(ev *event.Event, it *event.Item) {
 	const added = "response.output_item.added"
 	switch it.Type {
 	case event.Message:
-		f.item(added, ev, encode(outputItem(it)))
+		f.item(added, ev, it)
 		f.open("response.content_part.added")
 		f.place(ev, contentIndex)
-		f.raw("part", encode(textOf("")))
+		f.name("part")
+		f.buf = appendText(f.buf, emptyText)
 		f.close()
 	case event.Reasoning:
-		f.item(added, ev, encode(outputItem(it)))
+		f.item(added, ev, it)
 		f.open("response.reasoning_summary_part.added")
 		f.place(ev, summaryIndex)
-		f.raw("part", encode(summaryText{"summary_text", ""}))
+		f.name("part")
+		f.buf = appendSummary(f.buf, emptyText)
 		f.close()
 	case event.WebSearch:
-		f.item(added, ev, encode(outputItem(it)))
+		f.item(added, ev, it)
 		f.bare("response.web_search_call.in_progress", ev)
 		f.bare("response.web_search_call.searching", ev)
 	case event.FunctionCall:
 		f.function(ev, it)
 	case event.Approval:
-		f.item(added, ev, encode(outputItem(it)))
-		f.item("response.output_item.done", ev, encode(outputItem(it)))
+		f.item(added, ev, it)
+		f.item("response.output_item.done", ev, it)
 	default:
 		c := callOf(it, it.ID.With(event.PrefixItem), it.Status.String())
 		args := c.Arguments
 		c.Arguments = "" // they follow
-		f.item(added, ev, encode(c))
+		f.value(added, ev, c)
 		f.bare("response.mcp_call.in_progress", ev)
 		f.open("response.mcp_call_arguments.delta")
 		f.place(ev, "")
@@ -138,7 +140,7 @@ func (f *frames) function(ev *event.Event, it *event.Item) {
 	}
 	opened := whole
 	opened.Status, opened.Arguments = event.InProgress.String(), "" // they follow
-	f.item("response.output_item.added", ev, encode(opened))
+	f.value("response.output_item.added", ev, opened)
 	f.open("response.function_call_arguments.delta")
 	f.place(ev, "")
 	f.text("delta", whole.Arguments)
@@ -148,29 +150,32 @@ func (f *frames) function(ev *event.Event, it *event.Item) {
 	f.text("arguments", whole.Arguments)
 	f.text("name", whole.Name)
 	f.close()
-	f.item("response.output_item.done", ev, encode(whole))
+	f.value("response.output_item.done", ev, whole)
 }
 
 func (f *frames) done(ev *event.Event, it *event.Item) {
+	from, to := 0, 0 // of the text in the frames so far: it is escaped once
 	switch it.Type {
 	case event.Message:
 		f.open("response.output_text.done")
 		f.place(ev, contentIndex)
-		f.text("text", it.Text)
+		from, to = f.text("text", it.Text)
 		f.buf = append(f.buf, `,"logprobs":[]`...)
 		f.close()
 		f.open("response.content_part.done")
 		f.place(ev, contentIndex)
-		f.raw("part", encode(textOf(it.Text)))
+		f.name("part")
+		f.buf = appendText(f.buf, f.buf[from:to])
 		f.close()
 	case event.Reasoning:
 		f.open("response.reasoning_summary_text.done")
 		f.place(ev, summaryIndex)
-		f.text("text", it.Text)
+		from, to = f.text("text", it.Text)
 		f.close()
 		f.open("response.reasoning_summary_part.done")
 		f.place(ev, summaryIndex)
-		f.raw("part", encode(summaryText{"summary_text", it.Text}))
+		f.name("part")
+		f.buf = appendSummary(f.buf, f.buf[from:to])
 		if it.Status != event.Done {
 			f.text("status", "incomplete")
 		}
@@ -188,5 +193,7 @@ func (f *frames) done(ev *event.Event, it *event.Item) {
 			f.bare("response.mcp_call.failed", ev)
 		}
 	}
-	f.item("response.output_item.done", ev, encode(outputItem(it)))
+	f.opened("response.output_item.done", ev)
+	f.buf = appendItem(f.buf, it, f.buf[from:to])
+	f.close()
 }

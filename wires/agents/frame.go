@@ -74,18 +74,71 @@ func (f *framer) null(name string) {
 	f.buf = append(f.buf, "null"...)
 }
 
-func (f *framer) text(name, s string) {
+// text returns where in buf the value is.
+func (f *framer) text(name, s string) (from, to int) {
 	f.name(name)
+	from = len(f.buf)
 	f.buf = appendString(f.buf, s)
+	return from, len(f.buf)
 }
 
-// part writes a content or summary part of the given type.
-func (f *framer) part(kind, s string) {
+// part writes a content or summary part of the given type around an encoded text.
+func (f *framer) part(kind string, text []byte) {
 	f.name("part")
-	b := append(f.buf, `{"text":`...)
-	b = appendString(b, s)
-	b = append(b, `,"type":"`...)
-	b = append(b, kind...)
+	f.buf = appendPart(f.buf, kind, text)
+}
+
+// appendPart appends what a textPart is.
+func appendPart(dst []byte, kind string, text []byte) []byte {
+	dst = append(append(dst, `{"text":`...), text...)
+	dst = append(append(dst, `,"type":"`...), kind...)
+	return append(dst, `"}`...)
+}
+
+// emptyText is an encoded text of nothing.
+var emptyText = []byte(`""`)
+
+// item writes an item of the turn. text is its text as appendString writes it, empty
+// when that is still to be done. Items of text are most of what an answer is, so they
+// are appended by hand; a test holds that they look as the object encoder makes them.
+func (f *framer) item(turn event.ID, it *event.Item, text []byte) {
+	if it.User || it.Type != event.Message && it.Type != event.Reasoning {
+		f.object("item", itemObject(turn, it))
+		return
+	}
+	f.name("item")
+	b := append(f.buf, `{"id":"`+event.PrefixItem...)
+	b = it.ID.AppendHex(b)
+	kind, part := "reasoning", "summary_text"
+	if it.Type == event.Message {
+		kind, part = "message", "output_text"
+		b = append(b, `","content":[`...)
+	} else {
+		b = append(append(b, `","status":"`...), outputStatus(it)...)
+		b = append(b, `","summary":[`...)
+	}
+	if it.Text != "" || it.Status != event.InProgress {
+		if len(text) == 0 {
+			text = appendString(nil, it.Text)
+		}
+		b = appendPart(b, part, text)
+	}
+	b = append(b, ']')
+	if it.Type == event.Message {
+		switch it.Phase {
+		case event.Commentary:
+			b = append(b, `,"phase":"commentary"`...)
+		case event.FinalAnswer:
+			b = append(b, `,"phase":"final_answer"`...)
+		default:
+			b = append(b, `,"phase":null`...)
+		}
+		b = append(append(b, `,"role":"assistant","status":"`...), outputStatus(it)...)
+		b = append(b, '"')
+	}
+	b = append(b, `,"turn_id":"`+event.PrefixTurn...)
+	b = turn.AppendHex(b)
+	b = append(append(b, `","type":"`...), kind...)
 	f.buf = append(b, `"}`...)
 }
 
@@ -93,14 +146,18 @@ func (f *framer) part(kind, s string) {
 // always encode; null stands for one that would not.
 func (f *framer) object(name string, v any) {
 	f.name(name)
+	from := len(f.buf)
 	s := json.BorrowStream(nil)
-	defer json.ReturnStream(s)
+	own := s.Buffer()
+	s.SetBuffer(f.buf)
 	s.WriteVal(v)
-	if s.Error != nil {
-		f.buf = append(f.buf, "null"...)
-		return
+	f.buf = s.Buffer()
+	failed := s.Error != nil
+	s.SetBuffer(own) // what the stream has of its own is lent again
+	json.ReturnStream(s)
+	if failed {
+		f.buf = append(f.buf[:from], "null"...)
 	}
-	f.buf = append(f.buf, s.Buffer()...)
 }
 
 // wireText is a long text inside an object. It is written like a delta's, where

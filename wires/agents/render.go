@@ -119,7 +119,7 @@ func (r *renderer) said(turn event.ID, items []*event.Item) {
 		r.open("agent.session.turn.item.added")
 		r.place(turn)
 		r.null("output_index")
-		r.object("item", itemObject(turn, it))
+		r.item(turn, it, nil)
 		r.close()
 	}
 }
@@ -129,19 +129,19 @@ func (r *renderer) started(ev *event.Event) {
 	if !ok || !shows(it) {
 		return
 	}
-	r.itemFrame("agent.session.turn.item.added", ev, it)
+	r.itemFrame("agent.session.turn.item.added", ev, it, nil)
 	switch it.Type {
 	case event.Message:
 		r.open("agent.session.turn.content_part.added")
 		r.itemPlace(ev)
 		r.number("content_index", 0)
-		r.part("output_text", "")
+		r.part("output_text", emptyText)
 		r.close()
 	case event.Reasoning:
 		r.open("agent.session.turn.reasoning_summary_part.added")
 		r.itemPlace(ev)
 		r.number("summary_index", 0)
-		r.part("summary_text", "")
+		r.part("summary_text", emptyText)
 		r.close()
 	}
 }
@@ -151,28 +151,29 @@ func (r *renderer) done(ev *event.Event) {
 	if !ok || !shows(it) {
 		return
 	}
+	from, to := 0, 0 // of the text in the frames so far: it is escaped once
 	switch it.Type {
 	case event.Message:
 		r.open("agent.session.turn.output_text.done")
 		r.itemPlace(ev)
 		r.number("content_index", 0)
-		r.text("text", it.Text)
+		from, to = r.text("text", it.Text)
 		r.close()
 		r.open("agent.session.turn.content_part.done")
 		r.itemPlace(ev)
 		r.number("content_index", 0)
-		r.part("output_text", it.Text)
+		r.part("output_text", r.buf[from:to])
 		r.close()
 	case event.Reasoning:
 		r.open("agent.session.turn.reasoning_summary_text.done")
 		r.itemPlace(ev)
 		r.number("summary_index", 0)
-		r.text("text", it.Text)
+		from, to = r.text("text", it.Text)
 		r.close()
 		r.open("agent.session.turn.reasoning_summary_part.done")
 		r.itemPlace(ev)
 		r.number("summary_index", 0)
-		r.part("summary_text", it.Text)
+		r.part("summary_text", r.buf[from:to])
 		if it.Status == event.Done {
 			r.null("status")
 		} else {
@@ -180,7 +181,7 @@ func (r *renderer) done(ev *event.Event) {
 		}
 		r.close()
 	}
-	r.itemFrame("agent.session.turn.item.done", ev, it)
+	r.itemFrame("agent.session.turn.item.done", ev, it, r.buf[from:to])
 }
 
 func (r *renderer) ended(ev *event.Event, v *fold.View) {
@@ -272,10 +273,10 @@ func (r *renderer) turnFrame(kind string, v *fold.View) {
 	r.close()
 }
 
-func (r *renderer) itemFrame(kind string, ev *event.Event, it *event.Item) {
+func (r *renderer) itemFrame(kind string, ev *event.Event, it *event.Item, text []byte) {
 	r.open(kind)
 	r.place(ev.Turn)
 	r.number("output_index", int64(ev.Index))
-	r.object("item", itemObject(ev.Turn, it))
+	r.item(ev.Turn, it, text)
 	r.close()
 }

@@ -231,6 +231,27 @@ func TestAppendStringIsJSONWithoutLineBreaks(t *testing.T) {
 	})
 }
 
+func TestAppendedItemsLookAsEncodedOnes(t *testing.T) {
+	t.Parallel()
+	texts := []string{"", "plain", "a \"word\"\n<&>\u2028\x00 é 漢字 😀", "bad \xff\xc3"}
+	for kind := event.Message; kind <= event.FunctionOutput; kind++ {
+		for status := event.InProgress; status <= event.Incomplete; status++ {
+			for ph := event.NoPhase; ph <= event.FinalAnswer; ph++ {
+				for _, text := range texts {
+					it := &event.Item{ID: fixedID(2, 2), Type: kind, Status: status, Phase: ph, Text: text, User: kind == event.Message && ph == event.NoPhase && status == event.Done}
+					var want, got, given framer
+					want.object("item", itemObject(fixedID(2, 1), it))
+					got.item(fixedID(2, 1), it, nil)
+					given.item(fixedID(2, 1), it, appendString(nil, text))
+					if !bytes.Equal(got.buf, want.buf) || !bytes.Equal(given.buf, want.buf) {
+						t.Fatalf("%s and %s\nwant %s", got.buf, given.buf, want.buf)
+					}
+				}
+			}
+		}
+	}
+}
+
 func deltas(n int) *fold.Batch {
 	b := &fold.Batch{Session: fixedID(1, 1)}
 	for i := range n {

@@ -29,7 +29,7 @@ func (s *session) cancelTarget() (event.ID, bool) {
 	if !ok || !running {
 		return turn, ok
 	}
-	if _, open := s.state.Turn(turn); open {
+	if s.state.IsOpen(turn) {
 		return turn, true
 	}
 	if waiting := s.fifo.Turns(); len(waiting) > 0 {
@@ -44,7 +44,7 @@ func (s *session) cancel(c actor.Context, turn event.ID) {
 		c.Send(s.run.pid, &cancel{})
 		return
 	}
-	if _, open := s.state.Turn(turn); !open {
+	if !s.state.IsOpen(turn) {
 		return
 	}
 	s.effects(c, s.fifo.Drop(turn))

@@ -22,7 +22,7 @@ func (s *session) forgetOne(c actor.Context, m *forgetTurn) {
 		m.reply <- answer[struct{}]{err: err}
 		return
 	}
-	if _, open := s.state.Turn(m.turn); open {
+	if s.state.IsOpen(m.turn) {
 		s.forget[m.turn] = append(s.forget[m.turn], m.reply)
 		s.cancel(c, m.turn)
 		return

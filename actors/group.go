@@ -55,7 +55,12 @@ func (s *session) group(key *store.Key) *group {
 
 // add stamps ev, folds it and puts it into g.
 func (s *session) add(g *group, ev event.Event) *fold.View {
-	ev.At = s.host.now().UnixMilli()
+	return s.addAt(g, ev, s.host.now().UnixMilli())
+}
+
+// addAt is add for one of many events of the same moment.
+func (s *session) addAt(g *group, ev event.Event, now int64) *fold.View {
+	ev.At = now
 	s.state.Stamp(&ev)
 	if err := g.batch.Add(s.state, ev); err != nil {
 		// The engine made an event its own fold refuses: a defect, which the guard

@@ -171,7 +171,7 @@ func (s *session) note(g *group, items []*event.Item, posted *Posted) {
 
 func (s *session) removeItem(c actor.Context, m *removeItem) {
 	err := s.check(m.owner)
-	if _, open := s.state.Turn(m.turn); err == nil && open {
+	if err == nil && s.state.IsOpen(m.turn) {
 		err = event.FailParam(event.ItemInUse, "item_id", "this item belongs to a response that is still running; delete it when the response has ended, or cancel that first")
 	}
 	if err != nil {

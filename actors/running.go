@@ -103,7 +103,7 @@ func (s *session) took(c actor.Context, m *turnEvents) {
 		m.release(nil)
 		return
 	}
-	if _, open := s.state.Turn(m.turn); !open {
+	if !s.state.IsOpen(m.turn) {
 		m.release(nil) // nothing follows a turn's end
 		return
 	}
@@ -112,7 +112,7 @@ func (s *session) took(c actor.Context, m *turnEvents) {
 		key = m.answers.key
 	}
 	g := s.group(key)
-	before := s.state.Session().Head
+	before, now := s.state.Session().Head, s.host.now().UnixMilli()
 	g.batch.Events = slices.Grow(g.batch.Events, len(m.events))
 	for _, ev := range m.events {
 		ev.Turn = m.turn
@@ -120,7 +120,7 @@ func (s *session) took(c actor.Context, m *turnEvents) {
 			s.end(g, ev, end)
 			continue
 		}
-		s.add(g, ev)
+		s.addAt(g, ev, now)
 		switch ev.Kind {
 		case event.ItemDone, event.TurnStarted, event.CallAnswered, event.SubagentItem, event.InputSteered:
 			g.durable = true

@@ -23,8 +23,12 @@ func estimate(b *fold.Batch) int {
 	n := 0
 	for i := range b.Events {
 		ev := &b.Events[i]
-		n += 400 + len(ev.Text) + len(ev.Text)/8
-		if ev.Body != nil {
+		n += 400 + len(ev.Text) + len(ev.Text)/16
+		switch body := ev.Body.(type) {
+		case nil:
+		case *event.Item:
+			n += 2000 + 3*(len(body.Text)+len(body.Text)/16) + len(body.Output) + len(body.Output)/16
+		default:
 			n += 1600
 		}
 	}

@@ -1,6 +1,12 @@
 package responses
 
-import "github.com/agenthost/agenthost/actors/event"
+import (
+	"bytes"
+	stdjson "encoding/json"
+	"slices"
+
+	"github.com/agenthost/agenthost/actors/event"
+)
 
 // Texts are most of what an answer is, so the items that hold them are appended by
 // hand; they look as encode makes them of outputItem, which tests hold.
@@ -14,6 +20,7 @@ func appendItem(dst []byte, it *event.Item, text []byte) []byte {
 	if it.Type != event.Message && it.Type != event.Reasoning {
 		return appendJSON(dst, outputItem(it))
 	}
+	dst = slices.Grow(dst, 320+len(it.Text)+len(it.Text)/16)
 	dst = append(dst, `{"id":"`+event.PrefixItem...)
 	dst = it.ID.AppendHex(dst)
 	status := it.Status
@@ -46,6 +53,32 @@ func appendItem(dst []byte, it *event.Item, text []byte) []byte {
 	}
 	return append(dst, "]}"...)
 }
+
+// appendResponse is appendJSON for a response, whose output it copies once.
+func appendResponse(dst []byte, r *Response) []byte {
+	bare := *r
+	bare.Output = []stdjson.RawMessage{}
+	from := len(dst)
+	dst = appendJSON(dst, &bare)
+	// Before its place nothing else looks like it: quotes inside of strings are escaped,
+	// and metadata's values are strings.
+	at := bytes.Index(dst[from:], emptyOutput)
+	if at < 0 || len(r.Output) == 0 {
+		return dst
+	}
+	at += from + len(emptyOutput) - 1
+	behind := bytes.Clone(dst[at:])
+	dst = dst[:at]
+	for i, item := range r.Output {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, item...)
+	}
+	return append(dst, behind...)
+}
+
+var emptyOutput = []byte(`,"output":[]`)
 
 const (
 	textHead    = `{"type":"output_text","annotations":[],"logprobs":[],"text":`

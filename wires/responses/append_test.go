@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/fold"
 )
 
 func TestAppendedItemsLookAsEncodedOnes(t *testing.T) {
@@ -33,6 +34,24 @@ func TestAppendedItemsLookAsEncodedOnes(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+func TestAppendedResponsesLookAsEncodedOnes(t *testing.T) {
+	t.Parallel()
+	text := `,"output":[] and \"output\":[]`
+	for n := range 4 {
+		turn := &fold.Turn{
+			ID: event.NewTurnID(), Session: event.NewID(), Status: fold.Completed, End: &event.End{Outcome: event.Completed},
+			Input: &event.Input{Echo: []byte(`{"metadata":{",\"output\":[]":",\"output\":[]","output":"[]"},"instructions":",\"output\":[]","tools":[{"output":[]}]}`)},
+		}
+		for range n {
+			turn.Items = append(turn.Items, &event.Item{ID: event.NewID(), Type: event.Message, Status: event.Done, Text: text})
+		}
+		r := Of(turn)
+		if got, want := string(appendResponse([]byte("x"), r)), "x"+string(encode(r)); got != want {
+			t.Errorf("%s\nwant %s", got, want)
 		}
 	}
 }

@@ -50,7 +50,7 @@ func (f *frames) place(ev *event.Event, part string) {
 func (f *frames) object(name string, response *Response) {
 	f.open(name)
 	f.name("response")
-	f.buf = appendJSON(f.buf, response)
+	f.buf = appendResponse(f.buf, response)
 	f.close()
 }
 

@@ -7,20 +7,35 @@ import (
 
 // Render gives a batch's frames. It is the render function of fold.ResponsesWire.
 func Render(b *fold.Batch) *fold.Frames {
-	size := 0
-	for i := range b.Events {
-		size += 320 + len(b.Events[i].Text)
-		if b.Events[i].Body != nil {
-			size += 1200
-		}
-	}
-	f := frames{buf: make([]byte, 0, size)}
+	f := frames{buf: make([]byte, 0, estimate(b))}
 	ends := make([]int, len(b.Events))
 	for i := range b.Events {
 		f.event(&b.Events[i], b.View(i))
 		ends[i] = len(f.buf)
 	}
 	return &fold.Frames{Buf: f.buf, Ends: ends}
+}
+
+// estimate is how much a batch's frames take, if few characters are escaped.
+func estimate(b *fold.Batch) int {
+	size := 0
+	for i := range b.Events {
+		ev := &b.Events[i]
+		size += 320 + len(ev.Text) + len(ev.Text)/16
+		switch body := ev.Body.(type) {
+		case nil:
+		case *event.Item:
+			size += 1600 + 3*(len(body.Text)+len(body.Text)/16) + len(body.Output) + len(body.Output)/16
+		default:
+			size += 1200
+		}
+		if v := b.View(i); v != nil && v.Turn != nil {
+			for _, it := range v.Turn.Items {
+				size += 320 + len(it.Text) + len(it.Text)/16 + len(it.Output)
+			}
+		}
+	}
+	return size
 }
 
 // Parts of items: messages have contents, reasoning has summaries; of ours each

@@ -1,9 +1,8 @@
 package speech
 
 import (
-	"bytes"
 	"fmt"
-	"slices"
+	"strings"
 
 	"github.com/agenthost/agenthost/actors/agent"
 	"github.com/agenthost/agenthost/actors/event"
@@ -41,7 +40,15 @@ type block struct {
 type run struct {
 	kind Kind
 	key  string
-	said []byte
+	said event.Rope
+	all  string // said as one, as far as it was asked for
+}
+
+func (r *run) text() string {
+	if len(r.all) != r.said.Len() {
+		r.all = r.said.String()
+	}
+	return r.all
 }
 
 // Begin turns to another message.
@@ -58,7 +65,7 @@ func (s *Speech) Start(k Kind, out *agent.Batch) {
 	b := &block{kind: k}
 	if k != Other {
 		b.run = s.open(k)
-		b.from = len(b.run.said)
+		b.from = b.run.said.Len()
 		b.to = b.from
 	}
 	s.blocks = append(s.blocks, b)
@@ -75,7 +82,7 @@ func (s *Speech) Piece(k Kind, p string, out *agent.Batch) {
 		b = s.blocks[len(s.blocks)-1]
 	}
 	s.say(b.run, p, out)
-	b.to = len(b.run.said)
+	b.to = b.run.said.Len()
 }
 
 // Whole is a consolidated block of message. What was streamed of it is not said
@@ -89,8 +96,7 @@ func (s *Speech) Whole(message string, k Kind, p string, out *agent.Batch) {
 			continue
 		}
 		b.repeated = true
-		said := b.run.said[b.from:b.to]
-		rest, prefix := bytes.CutPrefix([]byte(p), said)
+		rest, prefix := strings.CutPrefix(p, b.run.text()[b.from:b.to])
 		if !prefix || len(rest) == 0 {
 			// Said already. If the two contradict, what was streamed stands: it has
 			// reached its readers.
@@ -99,7 +105,7 @@ func (s *Speech) Whole(message string, k Kind, p string, out *agent.Batch) {
 			}
 			return
 		}
-		p = string(rest)
+		p = rest
 		break
 	}
 	if p == "" {
@@ -138,10 +144,7 @@ func (s *Speech) say(r *run, p string, out *agent.Batch) {
 	if r.kind == Thinking {
 		kind = agent.FactReasoning
 	}
-	if cap(r.said)-len(r.said) < len(p) { // append itself would grow a long one by a quarter only
-		r.said = slices.Grow(r.said, max(len(p), len(r.said)))
-	}
-	r.said = append(r.said, p...)
+	r.said.WriteString(p)
 	out.Add(agent.Fact{Kind: kind, Key: r.key, Parent: s.Parent, Text: p})
 }
 
@@ -149,12 +152,12 @@ func (s *Speech) say(r *run, p string, out *agent.Batch) {
 func (s *Speech) Close(out *agent.Batch) {
 	r := s.run
 	s.run = nil
-	if r == nil || len(r.said) == 0 {
+	if r == nil || r.said.Len() == 0 {
 		return
 	}
 	typ := event.Message
 	if r.kind == Thinking {
 		typ = event.Reasoning
 	}
-	out.Add(agent.Fact{Kind: agent.FactDone, Key: r.key, Parent: s.Parent, Item: &event.Item{Type: typ, Text: string(r.said)}})
+	out.Add(agent.Fact{Kind: agent.FactDone, Key: r.key, Parent: s.Parent, Item: &event.Item{Type: typ, Text: r.text()}})
 }

@@ -8,7 +8,7 @@ RELEASE := CGO_ENABLED=0 GOFLAGS=-trimpath
 TOOLS   := $(CURDIR)/build/tools
 STAGE   := .ci/stage
 
-.PHONY: help build run test examples unit lint certify record fuzz bench-ready clean
+.PHONY: help build run test examples unit lint certify record fuzz micro bench-ready clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -58,6 +58,12 @@ FUZZTIME ?= 30s
 fuzz: ## feed every decoder with odd input, FUZZTIME each; what falls is kept in testdata/fuzz
 	@grep -rEo --include='*_test.go' '^func Fuzz[A-Za-z]+\(f ' actors adapters cmd fakes server wires | sed 's|/[^/]*:func | |; s|(f $$||' | sort -u | \
 		while read -r dir name; do go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x "./$$dir" || exit 1; done
+
+COUNT ?= 6
+HOT   := ^Benchmark(Feed|Delta|TextDelta|Batch|FoldDeltas|EncodeDeltas|DecodeDeltas|Append|Bytes|Splitter|Object)
+micro: ## time the hot functions, for benchstat: make micro >new.txt
+	@go test -run '^$$' -bench '$(HOT)' -benchmem -benchtime 200ms -count $(COUNT) \
+		./adapters/... ./actors/agent ./actors/event ./actors/fold ./actors/process ./actors/redact ./actors/turn ./wires/... ./cmd/agenthost
 
 bench-ready: bin/demo ## build what measurements need: the server, the stand-in and the provider
 	@$(RELEASE) go build -ldflags '-s -w' -o bin/ ./fakes/cmd/...

@@ -1,11 +1,15 @@
-// Package redact takes known secrets out of text: of lines, stderr and messages
+// Package redact takes secrets out of text: of lines, stderr, messages and logs
 // whole, of deltas across their borders.
 //
-// It knows values, not shapes: nothing is redacted because it looks like a key. A
-// value is found as it is, percent-encoded, JSON-escaped (once and twice) and in
-// base64 of the whole value. It is not found when it is encoded together with
-// something else (Basic credentials, say), compressed, or split by what is put
-// between its parts.
+// It knows values, and the shapes of common tokens. A value is found as it is,
+// percent-encoded, JSON-escaped (once and twice), folded over lines, and in base64 of
+// the whole value or of a longer text that it is a part of. A token of a known kind
+// (sk-…, GitHub's, Slack's, AWS's access key ids, JWTs, private keys in PEM) is found
+// though nobody told of it.
+//
+// It is not found when it is encoded in another way, compressed, or split by what is
+// put between its parts: who has a secret and wants to show it can. What keeps it from
+// them is not to give it to them.
 //
 // Pure; standard library only. A Set never changes and may be shared.
 package redact

@@ -3,6 +3,7 @@ package redact
 import (
 	"encoding/base64"
 	"fmt"
+	"iter"
 	"net/url"
 	"strings"
 	"unicode/utf16"
@@ -28,6 +29,9 @@ func addForms(forms map[string]bool, value string) {
 		forms[enc.EncodeToString([]byte(value))] = true
 		forms[enc.WithPadding(base64.NoPadding).EncodeToString([]byte(value))] = true
 	}
+	for f := range within(value) {
+		forms[f] = true
+	}
 	// Output comes line by line, so a value of several lines never comes whole.
 	// The first and last line of a PEM block are no secret.
 	if strings.Contains(value, "\n") {
@@ -35,6 +39,22 @@ func addForms(forms map[string]bool, value string) {
 			line = strings.TrimSpace(line)
 			if utf8.RuneCountInString(line) >= minLine && !strings.HasPrefix(line, "-----") {
 				addText(forms, line)
+			}
+		}
+	}
+}
+
+// within gives what base64 of a longer text has of a value in it, wherever in the
+// text it is: the characters that only the value decides. That of a user's name and
+// a password is one such text.
+func within(value string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for before := range 3 {
+			bits := 8 * (before + len(value))
+			text := base64.RawStdEncoding.EncodeToString(append(make([]byte, before), value...))
+			text = text[(8*before+5)/6 : bits/6]
+			if !yield(text) || !yield(strings.NewReplacer("+", "-", "/", "_").Replace(text)) {
+				return
 			}
 		}
 	}

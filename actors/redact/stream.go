@@ -7,60 +7,40 @@ package redact
 type Stream struct {
 	set  *Set
 	held string
+	prev int // the byte before held
 }
 
 // Stream makes one for one text.
-func (s *Set) Stream() *Stream { return &Stream{set: s} }
+func (s *Set) Stream() *Stream { return &Stream{set: s, prev: noByte} }
 
-// Write takes the next piece and gives what can be said now, perhaps nothing.
+// Write takes the next piece and gives what can be said now, perhaps nothing. A
+// piece that has nothing to do with a secret is given back as it is.
 func (t *Stream) Write(piece string) string {
-	if t.set == nil {
+	if t.set == nil || piece == "" {
 		return piece
 	}
 	text := piece
 	if t.held != "" {
 		text = t.held + piece
 	}
-	cut := t.set.settled(text)
+	said, cut, _ := t.set.scan(text, t.prev, false)
+	if cut > 0 {
+		t.prev = int(text[cut-1])
+	}
 	t.held = text[cut:]
-	return t.set.String(text[:cut])
+	return said
 }
+
+// Held is what was held back, as it came. It may hold the beginning of a secret.
+func (t *Stream) Held() string { return t.held }
 
 // Flush gives what was held back; the text has ended.
 func (t *Stream) Flush() string {
-	held := t.held
-	t.held = ""
-	return t.set.String(held)
-}
-
-// settled is how much of text will be redacted the same way whatever follows.
-func (s *Set) settled(text string) int {
-	for from := 0; ; {
-		start, end := find(s, text, from)
-		if start >= 0 && end <= len(text)-s.longest {
-			from = end // too far from the end to be part of something unfinished
-			continue
-		}
-		open := s.open(text, from)
-		if start < 0 || open <= start {
-			return open // at or before a match: it may become a longer one
-		}
-		from = end
+	held, prev := t.held, t.prev
+	t.held, t.prev = "", noByte
+	if held == "" {
+		return ""
 	}
-}
-
-// open is where in text[from:] a form begins that the text ends in, the length of
-// text if nowhere.
-func (s *Set) open(text string, from int) int {
-	for i := max(from, len(text)-s.longest+1); i < len(text); i++ {
-		if !s.first[text[i]] {
-			continue
-		}
-		for _, f := range s.forms {
-			if len(f) > len(text)-i && begins(f, text[i:]) {
-				return i
-			}
-		}
-	}
-	return len(text)
+	said, _, _ := t.set.scan(held, prev, true)
+	return said
 }

@@ -340,7 +340,7 @@ func (t *turnActor) ready(c actor.Context) {
 		t.dispose()
 		return
 	}
-	t.step(c, turn.Prepared{ExitIsVerdict: t.job.invocation.ExitIsVerdict}, nil)
+	t.step(c, turn.Prepared{ExitIsVerdict: t.job.invocation.ExitIsVerdict, Veil: veil{t.job.redact}}, nil)
 }
 
 func (t *turnActor) spawn(c actor.Context) {

@@ -122,7 +122,7 @@ func (s *Set) Bytes(p []byte) []byte {
 	if s == nil || len(p) == 0 {
 		return p
 	}
-	said, _, clean := s.scan(unsafe.String(unsafe.SliceData(p), len(p)), noByte, true)
+	said, _, clean := s.scan(unsafe.String(unsafe.SliceData(p), len(p)), noByte, true, s.shapes)
 	if clean {
 		return p
 	}
@@ -134,7 +134,16 @@ func (s *Set) String(text string) string {
 	if s == nil {
 		return text
 	}
-	said, _, _ := s.scan(text, noByte, true)
+	said, _, _ := s.scan(text, noByte, true, s.shapes)
+	return said
+}
+
+// Known gives text without the values: what only looks like a token stays.
+func (s *Set) Known(text string) string {
+	if s == nil {
+		return text
+	}
+	said, _, _ := s.scan(text, noByte, true, false)
 	return said
 }
 
@@ -144,7 +153,7 @@ const noByte = -1
 // scan redacts a text that comes behind the byte prev. One that is not whole is
 // redacted up to cut only, from where it depends on what follows. clean says that
 // nothing was redacted: said is then text[:cut] itself.
-func (s *Set) scan(text string, prev int, whole bool) (said string, cut int, clean bool) {
+func (s *Set) scan(text string, prev int, whole, shapes bool) (said string, cut int, clean bool) {
 	var out strings.Builder
 	from := 0 // what is in out already, or stands for it
 	clean = true
@@ -158,7 +167,7 @@ func (s *Set) scan(text string, prev int, whole bool) (said string, cut int, cle
 			at++
 			continue
 		}
-		end, open := s.begins(text, i, prev)
+		end, open := s.begins(text, i, prev, shapes)
 		if open && !whole {
 			return s.joined(&out, text[from:i], clean), i, clean
 		}
@@ -178,7 +187,7 @@ func (s *Set) scan(text string, prev int, whole bool) (said string, cut int, cle
 	if !whole {
 		for i := max(from, len(text)-window+1); i < cut; i++ { // what is shorter than the window
 			if s.first[text[i]] {
-				if _, open := s.begins(text, i, prev); open {
+				if _, open := s.begins(text, i, prev, shapes); open {
 					cut = i
 				}
 			}

@@ -23,7 +23,7 @@ func (t *Stream) Write(piece string) string {
 	if t.held != "" {
 		text = t.held + piece
 	}
-	said, cut, _ := t.set.scan(text, t.prev, false)
+	said, cut, _ := t.set.scan(text, t.prev, false, t.set.shapes)
 	if cut > 0 {
 		t.prev = int(text[cut-1])
 	}
@@ -41,6 +41,6 @@ func (t *Stream) Flush() string {
 	if held == "" {
 		return ""
 	}
-	said, _, _ := t.set.scan(held, prev, true)
+	said, _, _ := t.set.scan(held, prev, true, t.set.shapes)
 	return said
 }

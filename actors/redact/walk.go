@@ -10,9 +10,9 @@ const (
 // begins looks at what begins at text[i]: end is where the longest secret ends, i if
 // there is none; open says that what follows the text may make it one, or a longer
 // one. prev is the byte before text.
-func (s *Set) begins(text string, i, prev int) (end int, open bool) {
+func (s *Set) begins(text string, i, prev int, shapes bool) (end int, open bool) {
 	end, open = s.walk(text, i)
-	if !s.shapes {
+	if !shapes {
 		return end, open
 	}
 	if i > 0 {

@@ -27,6 +27,9 @@ func (t *Turn) called(in Called) {
 		return
 	}
 	own := *in.Item
+	if t.veil != nil { // what it calls may need a token that is no secret of ours
+		own = *veiledItem(in.Item, t.veil.Known)
+	}
 	own.Tool, own.Server, own.Text = valid(own.Tool), valid(own.Server), bounded(valid(own.Text), t.cfg.MaxItemBytes, 0)
 	own.Arguments = arguments(own.Arguments, t.cfg.MaxItemBytes)
 	t.active = t.now

@@ -24,8 +24,12 @@ type (
 	}
 	// Prepared says that workspace, files and binary are there. ExitIsVerdict is
 	// what Config.ExitIsVerdict is, told by who knows the invocation; the idle clock
-	// is then off unless Config.IdleAsked.
-	Prepared struct{ ExitIsVerdict bool }
+	// is then off unless Config.IdleAsked. Veil, nil for none, redacts what the CLI
+	// says.
+	Prepared struct {
+		ExitIsVerdict bool
+		Veil          Veil
+	}
 	// PrepareFailed says that they are not. Nothing was spawned.
 	PrepareFailed struct{ Failure *event.Failure }
 	// Spawned says that the process runs.

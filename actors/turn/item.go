@@ -31,8 +31,10 @@ type item struct {
 	text  event.Rope
 	whole string   // text as one, where the CLI said it at the end
 	parts []string // the full parts before this one
-	lost  int64    // bytes of output beyond the limit
-	late  bool     // opened after the newest verdict
+	// stream holds back of the text what may be the beginning of a secret.
+	stream Stream
+	lost   int64 // bytes of output beyond the limit
+	late   bool  // opened after the newest verdict
 	// cut says that the item has no ItemStarted yet, or again none: see reopen. hosts
 	// that it is a call of the host's own server, and no item.
 	cut, hosts bool

@@ -37,6 +37,7 @@ type normaliser struct {
 
 // take makes events of any fact but a verdict.
 func (n *normaliser) take(f *agent.Fact) {
+	f = n.veiled(f)
 	if f.Parent != "" {
 		n.theirs(f)
 		return
@@ -80,7 +81,7 @@ func (n *normaliser) started(f *agent.Fact) {
 		return
 	case it == nil:
 		if it = n.add(f.Key, f.Item); it != nil && it.textual() {
-			n.text(it, valid(f.Item.Text))
+			n.text(it, n.pass(it, valid(f.Item.Text)))
 		}
 	case it.state == open && !it.textual():
 		it.found(f.Item, n.limit())
@@ -100,7 +101,7 @@ func (n *normaliser) piece(f *agent.Fact, as event.ItemType) {
 		return
 	}
 	n.reopen(it)
-	n.text(it, valid(f.Text))
+	n.text(it, n.pass(it, valid(f.Text)))
 }
 
 func (n *normaliser) output(f *agent.Fact) {
@@ -112,8 +113,12 @@ func (n *normaliser) output(f *agent.Fact) {
 		return
 	}
 	n.reopen(it)
-	text := n.append(it, valid(f.Text))
-	if text == "" {
+	n.outputs(it, n.pass(it, valid(f.Text)))
+}
+
+// outputs tells a piece of a tool's output.
+func (n *normaliser) outputs(it *item, text string) {
+	if text = n.append(it, text); text == "" {
 		return
 	}
 	if it.body.Type == event.Command {
@@ -157,6 +162,13 @@ func (n *normaliser) done(f *agent.Fact) {
 		}
 	}
 	n.reopen(it)
+	text := valid(from.Text)
+	rest, whole := it.rest(text)
+	if whole && from.Text != "" && it.textual() {
+		it.stream = nil // what it holds is in the rest
+	} else {
+		n.unheld(it)
+	}
 	it.state = finished
 	it.status = from.Status
 	if !it.textual() {
@@ -165,11 +177,10 @@ func (n *normaliser) done(f *agent.Fact) {
 		n.close(it, event.NoPhase)
 		return
 	}
-	whole := valid(from.Text)
-	if rest, ok := it.rest(whole); ok {
+	if whole {
 		n.text(it, rest)
 		if len(it.parts) == 0 {
-			it.whole = whole // no need to join it again
+			it.whole = text // no need to join it again
 		}
 	}
 	switch {
@@ -258,6 +269,7 @@ func (n *normaliser) suspend() {
 			n.close(it, event.Commentary)
 			continue
 		}
+		n.unheld(it)
 		parts, status := append(it.parts, it.text.String()), it.status
 		it.status = event.Incomplete
 		if it.textual() {
@@ -327,17 +339,19 @@ func (n *normaliser) delta(it *item, s string) {
 
 // next closes a full part of a long text and opens the one that continues it.
 func (n *normaliser) next(it *item) {
-	st, status := it.state, it.status
+	st, status, stream := it.state, it.status, it.stream
+	it.stream = nil // it goes on in the next part
 	parts := append(it.parts, it.text.String())
 	it.status = event.Done
 	n.close(it, event.Commentary)
 	it.parts = parts
-	it.state, it.status = st, status
+	it.state, it.status, it.stream = st, status, stream
 	n.start(it)
 }
 
 // close emits the item's ItemDone.
 func (n *normaliser) close(it *item, phase event.Phase) {
+	n.unheld(it)
 	if it.body.Type == event.Subagent {
 		n.delegated = true
 		n.closeWork(it)
@@ -377,6 +391,7 @@ func (n *normaliser) end(completed bool, text string) {
 		if m.state == open {
 			m.state, m.status = finished, event.Done
 		}
+		n.unheld(m)
 		if m.text.Len() == 0 && len(m.parts) == 0 {
 			n.text(m, valid(text))
 		}

@@ -36,6 +36,7 @@ func (t *Turn) preparing(in Input) {
 		e.Status, e.Failure = in.Status, in.Failure
 		t.emit(event.Event{Kind: event.EnvironmentChanged, Body: &e})
 	case Prepared:
+		t.veil = in.Veil
 		if in.ExitIsVerdict {
 			t.cfg.ExitIsVerdict = true
 			if !t.cfg.IdleAsked {

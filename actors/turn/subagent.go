@@ -41,16 +41,16 @@ func (n *normaliser) theirs(f *agent.Fact) {
 	switch f.Kind {
 	case agent.FactStart:
 		if it.textual() && f.Item != nil && it.text.Len() == 0 {
-			n.theirText(it, valid(f.Item.Text))
+			n.theirText(it, n.pass(it, valid(f.Item.Text)))
 		}
 	case agent.FactText, agent.FactReasoning:
 		if it.body.Type != textType(f.Kind) {
 			n.turn.dropped++
 			return
 		}
-		n.theirText(it, valid(f.Text))
+		n.theirText(it, n.pass(it, valid(f.Text)))
 	case agent.FactOutput:
-		n.append(it, valid(f.Text))
+		n.append(it, n.pass(it, valid(f.Text)))
 	case agent.FactDone:
 		n.doneTheirs(it, f.Item, call.state == closed)
 	case agent.FactSession, agent.FactNotice, agent.FactUnknown, agent.FactVerdict: // no item's facts
@@ -140,6 +140,9 @@ func (n *normaliser) doneTheirs(it *item, from *event.Item, late bool) {
 	it.status = from.Status
 	if it.textual() {
 		if rest, ok := it.rest(valid(from.Text)); ok {
+			if from.Text != "" {
+				it.stream = nil // what it holds is in the rest
+			}
 			n.theirText(it, rest)
 		}
 	} else {
@@ -163,6 +166,11 @@ func (n *normaliser) doneTheirs(it *item, from *event.Item, late bool) {
 func (n *normaliser) closeTheirs(it *item, phase event.Phase) {
 	if it.body.Type == event.Subagent {
 		n.closeWork(it)
+	}
+	if text := it.flush(); it.textual() {
+		n.theirText(it, text)
+	} else {
+		n.append(it, text)
 	}
 	b := it.body
 	b.ID, b.Status, b.Phase = it.id, it.outcome(), phase

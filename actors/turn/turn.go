@@ -65,6 +65,7 @@ const (
 type Turn struct {
 	cfg   Config
 	state state
+	veil  Veil  // nil for none
 	armed uint8 // a bit a timer
 
 	// decided is how a turn that we end will end; nil while the CLI decides.
@@ -195,7 +196,7 @@ func (t *Turn) facts(facts []agent.Fact) {
 		f := &facts[i]
 		switch f.Kind {
 		case agent.FactVerdict:
-			t.take(f.Verdict)
+			t.take(t.veiledVerdict(f.Verdict))
 			continue
 		case agent.FactUsage:
 			t.spend(f.Usage)

@@ -11,6 +11,7 @@ import (
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/process"
 	"github.com/agenthost/agenthost/actors/redact"
+	"github.com/agenthost/agenthost/actors/relay"
 )
 
 // berth is what a turn needs of a runner: which one may serve it, and how one is
@@ -26,6 +27,7 @@ type berth struct {
 	// env makes the whole environment of what the adapter adds.
 	env    func(own []string) []string
 	redact *redact.Set
+	pass   *relay.Pass // to its provider, nil without a relay
 	// limits bound one turn, so a turn that has any has a runner to itself (alone), as
 	// has one whose adapter says so.
 	limits process.Limits

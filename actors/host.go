@@ -16,6 +16,7 @@ import (
 	"github.com/agenthost/agenthost/actors/fold"
 	"github.com/agenthost/agenthost/actors/process"
 	"github.com/agenthost/agenthost/actors/queue"
+	"github.com/agenthost/agenthost/actors/relay"
 	"github.com/agenthost/agenthost/actors/secret"
 	"github.com/agenthost/agenthost/actors/store"
 	"github.com/agenthost/agenthost/actors/store/memory"
@@ -35,6 +36,7 @@ type Host struct {
 	redactors redactors
 	files     fileRoom
 	endpoint  *endpoint.Server
+	relays    *relay.Server
 	artifacts artifactRoom
 	agents    agentCount
 	bag       *secret.Bag // header values of callers' MCP servers
@@ -91,13 +93,14 @@ func New(opts ...Option) (*Host, error) {
 		return nil, fmt.Errorf("agenthost: %w", err)
 	}
 	c.fill()
+	c.hide()
 	h := &Host{
 		cfg: c, log: c.logger, id: event.NewID(), bag: secret.NewBag(c.limits.MaxSecretBytes),
 		stopped: make(chan struct{}), quit: make(chan struct{}), gaugeEnd: make(chan struct{}),
 	}
 	h.made, h.agentTurns = time.Now(), h.cfg.rules().Agents
 	h.store = h.cfg.store
-	h.endpoint = endpoint.New()
+	h.endpoint, h.relays = endpoint.New(), relay.New()
 	h.runtimes = newRuntimes(&h.cfg)
 	h.installs = map[string]*installSlot{}
 	for _, r := range h.runtimes.list {
@@ -244,7 +247,7 @@ func (h *Host) shutdown(ctx context.Context) error {
 	if h.cfg.cgroups != nil {
 		h.cfg.cgroups.Close()
 	}
-	return errors.Join(h.endpoint.Close(context.Background()), h.store.Close())
+	return errors.Join(h.endpoint.Close(context.Background()), h.relays.Close(context.Background()), h.store.Close())
 }
 
 // usable refuses calls before Start; after Stop the store refuses them.

@@ -21,6 +21,7 @@ import (
 	"github.com/agenthost/agenthost/actors/policy"
 	"github.com/agenthost/agenthost/actors/process"
 	"github.com/agenthost/agenthost/actors/redact"
+	"github.com/agenthost/agenthost/actors/relay"
 	"github.com/agenthost/agenthost/actors/spec"
 	"github.com/asynkron/protoactor-go/actor"
 )
@@ -44,6 +45,10 @@ type job struct {
 	berth *berth
 	// door is the turn's way to its caller, nil without one. Closed after the turn.
 	door *endpoint.Door
+	// pass is its way to its provider through the relay, use that it has it now; nil
+	// without one. Let go of after the turn.
+	pass *relay.Pass
+	use  *relay.Use
 	// release lets an installed version of the CLI be removed; nil after it was called.
 	release func()
 }
@@ -197,7 +202,19 @@ func (h *Host) prepare(ctx context.Context, ses *fold.Session, t *fold.Turn, bou
 			door.Close()
 		}
 	}()
-	j := &job{adapter: r.Adapter.Name(), remedy: r.remedy(), request: req, door: door, release: release, marker: h.markers() + t.ID.Hex()}
+	pass, use, key, err := h.relay(r, req, t.Settings.Owner, self)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			use.End()
+			pass.Release()
+		}
+	}()
+	j := &job{
+		adapter: r.Adapter.Name(), remedy: r.remedy(), request: req, door: door, pass: pass, use: use, release: release, marker: h.markers() + t.ID.Hex(),
+	}
 	err = h.asked(r, "prepare", func() (err error) { return h.plan(ctx, r, j) })
 	if err != nil {
 		return nil, err
@@ -212,10 +229,14 @@ func (h *Host) prepare(ctx context.Context, ses *fold.Session, t *fold.Turn, bou
 	secret := h.secrets(&t.Settings.Agent)
 	passed := h.passthrough(r, t.Settings)
 	environ := func(own []string) []string {
-		return childEnv(h.cfg.environ, passed, pairs(t.Settings.Agent.Env), secret, own)
+		env := childEnv(h.cfg.environ, passed, pairs(t.Settings.Agent.Env), secret, own)
+		if key != "" {
+			return keyless(env, key)
+		}
+		return env
 	}
 	j.env = environ(inv.Env)
-	hidden := append(credentials(j.env), req.LLM.APIKey)
+	hidden := append(credentials(j.env), req.LLM.APIKey, r.LLM.APIKey, key)
 	for _, kv := range secret {
 		_, v, _ := strings.Cut(kv, "=")
 		hidden = append(hidden, v)
@@ -224,13 +245,14 @@ func (h *Host) prepare(ctx context.Context, ses *fold.Session, t *fold.Turn, bou
 	if j.berth != nil {
 		j.berth.limits, j.berth.alone = j.limits, j.limits != process.Limits{} || j.berth.runner.Once
 		j.berth.seal(t.Settings.Owner, ses.ID, environ)
-		j.berth.redact = h.redactors.get(hidden)
+		j.berth.redact, j.berth.pass = h.redactors.get(hidden), pass
 		hidden = append(hidden, variableValues(req.MCP)...) // they go by standard input
 	}
+	hidden = append(hidden, headerValues(req.MCP)...)
+	h.cfg.hidden.Add(hidden...)
 	if req.Host != nil {
 		hidden = append(hidden, req.Host.Token)
 	}
-	hidden = append(hidden, headerValues(req.MCP)...)
 	j.redact = h.redactors.get(hidden)
 	return j, nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/agenthost/agenthost/actors/budget"
 	"github.com/agenthost/agenthost/actors/policy"
 	"github.com/agenthost/agenthost/actors/process"
+	"github.com/agenthost/agenthost/actors/redact"
 	"github.com/agenthost/agenthost/actors/spec"
 	"github.com/agenthost/agenthost/actors/store"
 )
@@ -162,6 +163,8 @@ type RuntimeConfig struct {
 	// policy has to list.
 	Declared bool
 	LLM      agent.LLM
+	// Relay keeps the key from the CLI: it talks to its provider through the host.
+	Relay bool
 	// Passthrough names variables of the host's environment the CLI may see, as far as
 	// the policy lets its principal; Vendor those that the CLI itself asks for.
 	Passthrough, Vendor []string
@@ -209,6 +212,7 @@ type config struct {
 	cgroups      *process.Cgroups
 	tapes        func(*Taped) Tape
 	shares       map[string]Share
+	hidden       *redact.Live
 	memory       scales
 	policy       *policy.Roster
 }
@@ -260,6 +264,10 @@ func WithWorkspace(dir string) Option { return func(c *config) { c.workspace = d
 func WithSecrets(values ...string) Option {
 	return func(c *config) { c.secrets = append(c.secrets, values...) }
 }
+
+// WithHidden makes the secrets that the Host learns of known to live, which the embedder
+// may use for its own logs. Default: one of the Host's own, for what it logs itself.
+func WithHidden(live *redact.Live) Option { return func(c *config) { c.hidden = live } }
 
 // WithAgents adds saved agents that callers see and cannot change.
 func WithAgents(list ...spec.Agent) Option { return func(c *config) { c.agents = list } }

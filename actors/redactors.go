@@ -1,12 +1,27 @@
 package actors
 
 import (
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/agenthost/agenthost/actors/redact"
 )
+
+// hide makes the logger show none of the secrets that are known from the start, nor
+// those that are learned of later.
+func (c *config) hide() {
+	if c.hidden == nil {
+		c.hidden = redact.NewLive()
+	}
+	values := append(credentials(c.environ), c.secrets...)
+	for _, r := range c.runtimes {
+		values = append(values, r.LLM.APIKey)
+	}
+	c.hidden.Add(values...)
+	c.logger = slog.New(redact.Handler(c.logger.Handler(), c.hidden))
+}
 
 // redactors keeps the matchers that turns need: one costs 64 KiB to build, and
 // most turns hide the same values.

@@ -8,6 +8,7 @@ import (
 	"github.com/agenthost/agenthost/actors/agent"
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/process"
+	"github.com/agenthost/agenthost/actors/relay"
 	"github.com/asynkron/protoactor-go/actor"
 )
 
@@ -99,12 +100,16 @@ type runner struct {
 	quit     chan struct{}
 	finished bool
 	tape     *recorder
+	pass     *relay.Pass // held for as long as the process may run
 }
 
 func newRunner(h *Host, pool *actor.PID, b *berth) *runner {
 	r := &runner{
 		host: h, pool: pool, id: event.NewID(), berth: b, guests: map[event.ID]*guest{},
 		native: b.request.Native, adopted: make(chan struct{}), quit: make(chan struct{}),
+	}
+	if b.pass.Hold() {
+		r.pass = b.pass
 	}
 	r.talk.NewBatch = func() *agent.Batch { return batches.Get().(*agent.Batch) }
 	return r

@@ -209,7 +209,7 @@ func (r *runner) abandon(c actor.Context) {
 		c.Send(r.pool, &departed{c.Self(), id})
 	}
 	r.refuse(c, crash())
-	release := r.release
+	release, pass := r.release, r.pass
 	left := !r.finished && p != nil && r.state != over
 	host.work.Go(func() {
 		if left {
@@ -219,6 +219,7 @@ func (r *runner) abandon(c actor.Context) {
 			host.root.Send(t, &gone{})
 		}
 		discard(dir)
+		pass.Release()
 		if release != nil {
 			release()
 		}

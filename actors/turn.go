@@ -136,6 +136,8 @@ func (t *turnActor) Receive(c actor.Context) {
 		t.step(c, turn.Exited{Exit: m.exit, Facts: m.batch.Facts, Hits: m.hits}, nil)
 	case *used:
 		t.step(c, turn.Used{CPU: m.usage.CPU, Memory: m.usage.Memory, Processes: m.usage.Processes}, nil)
+	case *relayed:
+		t.step(c, turn.Metered{Usage: m.usage}, nil)
 	case *asked:
 		t.asked(c, m)
 	case *askedNoMore:
@@ -390,6 +392,9 @@ func (t *turnActor) dispose() {
 		return
 	}
 	t.job.door.Close()
+	t.job.use.End()
+	t.job.pass.Release()
+	t.job.use, t.job.pass = nil, nil
 	job, dir, release := t.job, t.job.dir, t.job.release
 	job.dir, job.release = "", nil
 	if dir == "" && release == nil {

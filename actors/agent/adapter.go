@@ -84,6 +84,13 @@ type Capabilities struct {
 	Steer bool `json:"steer"`
 }
 
+// Provided is implemented by an adapter whose CLI has a provider of its own that it
+// talks to without a base URL.
+type Provided interface {
+	// Provider is the base URL of it, as LLM.BaseURL would name it.
+	Provider() string
+}
+
 // LLM is the provider a CLI talks to. Empty fields are left to the CLI.
 type LLM struct {
 	BaseURL string

@@ -107,6 +107,11 @@ type (
 	}
 )
 
+// Metered says what an answer of the provider used, told by who passed it on. What the
+// CLI tells itself is of all answers together, and counts once it is more.
+type Metered struct{ Usage event.Usage }
+
+func (Metered) isInput()       {}
 func (Start) isInput()         {}
 func (Environment) isInput()   {}
 func (Prepared) isInput()      {}

@@ -20,6 +20,20 @@ func (t *Turn) spend(u *event.Usage) {
 	}
 }
 
+// metered adds what one answer used. The sum is what the turn used until the CLI tells
+// of more, and when it never does.
+func (t *Turn) metered(in Metered) {
+	t.meter.Add(&in.Usage)
+	if t.Settled() || t.used != nil && t.used.Total() >= t.meter.Total() {
+		return
+	}
+	sum := t.meter
+	if t.used != nil {
+		sum.MicroUSD = t.used.MicroUSD
+	}
+	t.spend(&sum)
+}
+
 // stoppedByItself is the failure of a CLI that kept a budget of ours: it was told
 // what is left of the tightest one in money.
 func (t *Turn) stoppedByItself(v *agent.Verdict) *event.Failure {

@@ -72,8 +72,10 @@ type Turn struct {
 	decided *decision
 	// verdict is the newest tentative or final one.
 	verdict *agent.Verdict
-	// used is what the CLI told so far, nil when it did not.
-	used *event.Usage
+	// used is what the CLI told so far, nil when it did not; meter is what the answers
+	// of its provider were seen to use.
+	used  *event.Usage
+	meter event.Usage
 
 	active    int64 // time of the last output
 	firstByte int64
@@ -128,6 +130,8 @@ func (t *Turn) Step(in Input, now int64) []Effect {
 		t.steer(in)
 	case Steered:
 		t.steered(in)
+	case Metered:
+		t.metered(in)
 	default:
 		t.by(in)
 	}

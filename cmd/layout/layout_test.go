@@ -35,6 +35,7 @@ var rooms = []room{
 	{"actors/turn", []string{"actors/event", "actors/spec", "actors/agent", "actors/budget"}},
 	{"actors/fold", []string{"actors/event", "actors/spec", "actors/fold"}},
 	{"actors/redact", []string{"actors/event", "actors/spec"}},
+	{"actors/relay", []string{"actors/event", "actors/redact"}},
 	{"actors/store", []string{"actors/event", "actors/spec", "actors/store"}},
 	{"actors/process", []string{"actors/process"}},
 	{"actors/outputs", nil},

@@ -52,6 +52,9 @@ func (h *Host) relay(r *RuntimeConfig, req *agent.Request, owner string, self *a
 	return pass, use, up.Key, nil
 }
 
+// leastKey is how long a key must be to be looked for within other values.
+const leastKey = 8
+
 // keyless is an environment without the variables that hold the key, and with the
 // relay reached directly, whatever proxies there are.
 func keyless(env []string, key string) []string {
@@ -59,7 +62,7 @@ func keyless(env []string, key string) []string {
 	direct := map[string]string{"NO_PROXY": "", "no_proxy": ""}
 	for _, kv := range env {
 		name, value, _ := strings.Cut(kv, "=")
-		if strings.Contains(value, key) {
+		if value == key || len(key) >= leastKey && strings.Contains(value, key) {
 			continue
 		}
 		if _, is := direct[name]; is {

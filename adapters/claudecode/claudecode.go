@@ -110,3 +110,6 @@ func (*Adapter) Invocation(r *agent.Request) (*agent.Invocation, error) { return
 
 // NewParser reads one run's JSON lines.
 func (*Adapter) NewParser(r *agent.Request) agent.Parser { return NewParser(r, Name) }
+
+// Provider implements agent.Provided.
+func (*Adapter) Provider() string { return "https://api.anthropic.com" }

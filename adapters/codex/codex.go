@@ -109,3 +109,6 @@ func (*Adapter) NewParser(r *agent.Request) agent.Parser {
 	p.strict = true
 	return p
 }
+
+// Provider implements agent.Provided.
+func (*Adapter) Provider() string { return openAI }

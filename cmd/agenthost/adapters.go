@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 
 	"github.com/agenthost/agenthost/actors"
@@ -152,9 +153,14 @@ func runtimeConfig(a agent.Adapter, r *config.Runtime, local bool) actors.Runtim
 	llm := agent.LLM{WireAPI: r.LLM.WireAPI}
 	urls, keys := []string{r.LLMEnv.BaseURL}, []string{r.LLMEnv.APIKey}
 	var vendor []string
+	passed := r.PassthroughEnv
 	if b := own(a.Name()); b != nil {
 		urls, keys = b.urls, b.keys
 		vendor = b.passed
+		if r.LLM.Relay { // another credential would be a way around it
+			other := func(name string) bool { return slices.Contains(b.tokens, name) || slices.Contains(b.keys, name) }
+			vendor, passed = slices.DeleteFunc(slices.Clone(vendor), other), slices.DeleteFunc(slices.Clone(passed), other)
+		}
 	}
 	// A CLI that knows one provider only is not told of the host's; one that was named
 	// for it alone, it refuses itself.
@@ -164,7 +170,7 @@ func runtimeConfig(a agent.Adapter, r *config.Runtime, local bool) actors.Runtim
 	llm.APIKey = provided(r.LLM.APIKeyEnv, config.DefaultAPIKeyEnv, keys)
 	out := actors.RuntimeConfig{
 		Adapter: a, Binary: r.Binary, Driver: actors.Driver(r.Driver), Home: actors.HomePrivate, Permissions: spec.Permissions(r.Permissions), OnBusy: spec.OnBusy(r.OnBusy),
-		Strict: r.PermissionsStrict, Sandboxed: r.Sandboxed, LLM: llm, Passthrough: r.PassthroughEnv, Vendor: vendor, Declared: own(a.Name()) == nil, ExtraArgs: r.ExtraArgs,
+		Strict: r.PermissionsStrict, Sandboxed: r.Sandboxed, LLM: llm, Relay: r.LLM.Relay, Passthrough: passed, Vendor: vendor, Declared: own(a.Name()) == nil, ExtraArgs: r.ExtraArgs,
 		Proof: adapters.ProofOf(a.Name()), Remedy: remedy(a.Name(), r.Binary),
 	}
 	// The person's own sign-in is used where only that person can ask, and where no

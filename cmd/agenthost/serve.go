@@ -16,6 +16,7 @@ import (
 	"github.com/agenthost/agenthost/actors"
 	"github.com/agenthost/agenthost/actors/policy"
 	"github.com/agenthost/agenthost/actors/process"
+	"github.com/agenthost/agenthost/actors/redact"
 	"github.com/agenthost/agenthost/cmd/config"
 	"github.com/agenthost/agenthost/server"
 	"github.com/agenthost/agenthost/wires/responses"
@@ -42,7 +43,8 @@ func (v *serveVerb) Run(c *console) (err error) {
 	if err != nil {
 		return err
 	}
-	log := logger(c, cfg.Log)
+	hidden := redact.NewLive() // the host tells it of every secret that it learns of
+	log := slog.New(redact.Handler(logger(c, cfg.Log).Handler(), hidden))
 	for _, w := range warnings {
 		log.Warn("configuration", "text", w)
 	}
@@ -70,7 +72,7 @@ func (v *serveVerb) Run(c *console) (err error) {
 	if err != nil {
 		return exit(exitUsage, err)
 	}
-	host, err := openHost(cfg, log, runtimes, seams, append(guarded, actors.WithPolicy(roster), actors.WithShares(shares(cfg, roster)))...)
+	host, err := openHost(cfg, log, runtimes, seams, append(guarded, actors.WithHidden(hidden), actors.WithPolicy(roster), actors.WithShares(shares(cfg, roster)))...)
 	if err != nil {
 		return exit(exitFailed, err)
 	}

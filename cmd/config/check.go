@@ -229,6 +229,9 @@ func (l *loader) blames(key string) blame {
 // checkProvider warns of variables of the configuration's own that are not there:
 // nothing is taken in their place.
 func (l *loader) checkProvider(name string, r *Runtime) {
+	if r.LLM.Relay && (name == "cursor" || r.Adapter != "" && (r.LLMEnv.BaseURL == "" || r.LLMEnv.APIKey == "")) {
+		l.fault("agents."+name+".llm.relay", "true", "is for a CLI that can be told another address of its provider and a key", "remove it, or name the variables in llm_env.base_url and llm_env.api_key")
+	}
 	own := LLM{BaseURLEnv: DefaultBaseURLEnv, APIKeyEnv: DefaultAPIKeyEnv}
 	if d := Default(l.src.Home, l.src.Root).Agents.Runtimes[name]; d != nil {
 		own = d.LLM

@@ -203,6 +203,7 @@ type LLM struct {
 	BaseURLEnv string `yaml:"base_url_env" secret:"true" help:"variable that holds the provider's URL"`
 	APIKeyEnv  string `yaml:"api_key_env" secret:"true" help:"variable that holds the provider's key"`
 	WireAPI    string `yaml:"wire_api" enum:"responses,chat" help:"wire of the provider"`
+	Relay      bool   `yaml:"relay" help:"keep the key from the CLI: it reaches its provider through this host"`
 }
 
 // Output says what a declarative adapter's CLI prints.

@@ -56,6 +56,9 @@ type job struct {
 // requestOf is what the adapter is asked, as far as it is known before anything
 // is made on disk.
 func (h *Host) requestOf(r *RuntimeConfig, s *spec.Session, in *spec.NewInput) (req *agent.Request, err error) {
+	if err := callersEnv(&s.Agent); err != nil {
+		return nil, err
+	}
 	req = h.baseRequest(r, s)
 	var o *spec.Overrides
 	if in != nil {
@@ -70,6 +73,9 @@ func (h *Host) requestOf(r *RuntimeConfig, s *spec.Session, in *spec.NewInput) (
 
 // request is what the adapter is asked for a stored turn.
 func (h *Host) request(r *RuntimeConfig, ses *fold.Session, t *fold.Turn) (req *agent.Request, err error) {
+	if err := callersEnv(&t.Settings.Agent); err != nil {
+		return nil, err
+	}
 	req = h.baseRequest(r, t.Settings)
 	req.Session, req.Turn, req.Previous = ses.ID, t.ID, t.Previous
 	req.Prompt = t.Input.Prompt
@@ -87,7 +93,7 @@ func (h *Host) baseRequest(r *RuntimeConfig, s *spec.Session) *agent.Request {
 		Session: s.ID, Model: h.cliModel(a.Model), Instructions: a.Instructions, Reasoning: a.Reasoning, Text: a.Text,
 		Permissions: h.permissions(r, s), Limits: h.limits(s), MultiAgent: a.MultiAgent, Functions: a.Functions,
 		Binary: r.Binary, Workspace: workspace, Home: h.home(r, s.Owner),
-		LLM: r.LLM, ExtraArgs: r.ExtraArgs, Root: os.Geteuid() == 0, Sandboxed: r.Sandboxed,
+		LLM: h.llm(r, a), ExtraArgs: r.ExtraArgs, Root: os.Geteuid() == 0, Sandboxed: r.Sandboxed,
 	}
 	return req
 }

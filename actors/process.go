@@ -199,7 +199,7 @@ func (r *reader) spec() process.Spec {
 	l := r.host.cfg.limits
 	return process.Spec{
 		Path: r.job.request.Binary, Args: r.job.invocation.Args, Env: r.job.env, Dir: r.job.request.Workspace,
-		Stdin: r.job.invocation.Stdin, Marker: r.job.marker,
+		Stdin: r.job.invocation.Stdin, Marker: r.job.marker, Stderr: veil{r.job.redact}.stderr(),
 		MaxLine: l.MaxLineBytes, MaxOutput: r.job.maxOutput, Limits: r.job.limits, Cgroups: r.host.cfg.cgroups,
 		OnLines: r.lines, OnDropped: r.dropped, OnLimit: r.limit, OnExit: r.exit,
 	}

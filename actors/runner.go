@@ -190,7 +190,7 @@ func (r *runner) launch(c actor.Context) {
 		return true
 	}
 	spec := process.Spec{
-		Path: b.request.Binary, Talk: true, Marker: marker, MaxLine: host.cfg.limits.MaxLineBytes, Limits: b.limits, Cgroups: host.cfg.cgroups,
+		Path: b.request.Binary, Talk: true, Marker: marker, Stderr: veil{b.redact}.stderr(), MaxLine: host.cfg.limits.MaxLineBytes, Limits: b.limits, Cgroups: host.cfg.cgroups,
 		OnLines: func(lines [][]byte) {
 			select {
 			case credits <- struct{}{}:

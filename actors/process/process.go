@@ -149,10 +149,17 @@ func (p *Process) readStderr() {
 	for {
 		n, err := p.stderr.Read(buf[:])
 		p.told(true, buf[:n])
-		p.tail.write(buf[:n])
+		if p.spec.Stderr == nil {
+			p.tail.write(buf[:n])
+		} else if n > 0 {
+			p.tail.write(p.spec.Stderr(buf[:n]))
+		}
 		if err != nil {
 			break
 		}
+	}
+	if p.spec.Stderr != nil {
+		p.tail.write(p.spec.Stderr(nil))
 	}
 	_ = p.stderr.Close()
 	close(p.errEnded)

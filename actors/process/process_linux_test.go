@@ -90,6 +90,23 @@ func TestStderrFloodDoesNotBlock(t *testing.T) {
 	}
 }
 
+// What is kept of stderr goes by way of who wants it changed, its last piece too.
+func TestStderrIsChangedBeforeItIsKept(t *testing.T) {
+	t.Parallel()
+	spec := sh("echo secret >&2; echo more >&2")
+	var held []byte
+	spec.Stderr = func(p []byte) []byte {
+		if p == nil {
+			return append([]byte("[end]"), held...)
+		}
+		held = append(held, bytes.ToUpper(p)...)
+		return nil
+	}
+	if s := start(t, spec).wait(t); string(s.Stderr) != "[end]SECRET\nMORE\n" {
+		t.Errorf("kept %q", s.Stderr)
+	}
+}
+
 func TestStderrTailBeginsAtACharacter(t *testing.T) {
 	t.Parallel()
 	for size := 1; size < 40; size++ {

@@ -46,6 +46,9 @@ type Spec struct {
 	MaxOutput int64
 	// StderrTail is how much of the end of stderr is kept. 0 means the default.
 	StderrTail int
+	// Stderr, if there is one, changes what is kept of stderr: it is called with each
+	// piece, and with nil at the end, from one goroutine.
+	Stderr func(p []byte) []byte
 	// DrainGrace is how long after the leader's end its pipes may stay open, held
 	// by something it started. 0 means the default.
 	DrainGrace time.Duration

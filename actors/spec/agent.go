@@ -110,6 +110,18 @@ type Agent struct {
 	// Secrets names what the host keeps in memory of the header values of MCP; zero
 	// for none.
 	Secrets event.ID `json:"secrets,omitzero"`
+	// LLM is the provider of an agent of the configuration; nil for its adapter's.
+	LLM *LLM `json:"llm,omitempty"`
+}
+
+// LLM says where an agent's provider is. What is empty is as for others of its adapter.
+type LLM struct {
+	// BaseURL is the address, BaseURLEnv and APIKeyEnv the variables of the host's
+	// environment that hold address and key.
+	BaseURL    string `json:"base_url,omitempty"`
+	BaseURLEnv string `json:"base_url_env,omitempty"`
+	APIKeyEnv  string `json:"api_key_env,omitempty"`
+	WireAPI    string `json:"wire_api,omitempty"`
 }
 
 // Continue is the model that a session of a goes on with when its caller now names

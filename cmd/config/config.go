@@ -256,6 +256,15 @@ type Definition struct {
 	MCPServers   map[string]MCPServer `yaml:"mcp_servers"`
 	Permissions  string               `yaml:"permissions" enum:"read_only,workspace_write,full_access,ask"`
 	Limits       DefinitionLimits     `yaml:"limits"`
+	LLM          DefinitionLLM        `yaml:"llm"`
+}
+
+// DefinitionLLM names the variables that hold the provider of one saved agent, where it
+// has another than its adapter.
+type DefinitionLLM struct {
+	BaseURLEnv string `yaml:"base_url_env" secret:"true"`
+	APIKeyEnv  string `yaml:"api_key_env" secret:"true"`
+	WireAPI    string `yaml:"wire_api" enum:"responses,chat"`
 }
 
 // Workspace is where a defined agent works.

@@ -84,9 +84,27 @@ func (l *loader) define(d *Definition, at string, taken map[string]bool, wrong b
 	}
 	a.SecretEnv = l.secrets(d.Secrets, d.Env, wrong)
 	a.MCP = servers(d.MCPServers, wrong)
+	a.LLM = l.provider(&d.LLM, wrong)
 	if len(l.problems) == before {
 		l.cfg.saved = append(l.cfg.saved, a)
 	}
+}
+
+// provider is where an agent's own provider is, nil when it has none.
+func (l *loader) provider(d *DefinitionLLM, wrong blame) *spec.LLM {
+	if *d == (DefinitionLLM{}) {
+		return nil
+	}
+	names := map[string]string{"llm.base_url_env": d.BaseURLEnv, "llm.api_key_env": d.APIKeyEnv}
+	for _, at := range sortedKeys(names) {
+		switch name := names[at]; {
+		case name != "" && !variableName.MatchString(name):
+			wrong(at, "", "is not the name of a variable", "put the value into a variable and name that one here")
+		case name != "" && l.env[name] == "":
+			wrong(at, "", "names a variable that is not set", "set it, or remove the key to use the adapter's")
+		}
+	}
+	return &spec.LLM{BaseURLEnv: d.BaseURLEnv, APIKeyEnv: d.APIKeyEnv, WireAPI: d.WireAPI}
 }
 
 // runtimeOf resolves an adapter's name or alias.

@@ -75,8 +75,9 @@ func TestRelayedTurnHasNoKey(t *testing.T) {
 		actors.WithRuntime(actors.RuntimeConfig{Adapter: pointed{}, Relay: true, LLM: agent.LLM{BaseURL: url + "/v1", APIKey: key}, Passthrough: []string{"SAME", "WITHIN"}}))
 	p := create(t, h, asks+`env > env.txt; echo asked; exec sleep 60`)
 	ses, turn := p.Session.ID, p.Turns[0].ID
-	follow(t, h, ses, 0, func(e *event.Event) bool { return e.Kind == event.TextDelta })
-	must(t, h.CancelTurn(ctx(t), "alice", turn))
+	follow(t, h, ses, 0, func(e event.Event) bool { return e.Kind == event.TextDelta })
+	_, err := h.CancelTurn(ctx(t), "alice", turn)
+	must(t, err)
 	end := outcome(t, follow(t, h, ses, 0, ended(turn)))
 	if end.Outcome != event.Cancelled || end.Usage == nil || end.Usage.Total() != 42 {
 		t.Errorf("%v, used %+v", end.Outcome, end.Usage)

@@ -62,7 +62,7 @@ var (
 func TestExampleShowsEveryKey(t *testing.T) {
 	t.Parallel()
 	l := &loader{src: Source{Home: "/home/u"}, cfg: Default("/home/u", false), origins: map[string]origin{}, env: map[string]string{
-		"GIT_TOKEN": "x", "NPM_TOKEN": "x", "DOCS_TOKEN": "x", "FILES_KEY": "x", "APP_TOKEN": "0123456789abcdef"}}
+		"GIT_TOKEN": "x", "NPM_TOKEN": "x", "DOCS_TOKEN": "x", "FILES_KEY": "x", "REVIEWER_LLM_URL": "x", "REVIEWER_LLM_KEY": "x", "APP_TOKEN": "0123456789abcdef"}}
 	l.decode("samples", []byte(samples()), structOf(l.cfg))
 	l.check()
 	for _, p := range l.problems {

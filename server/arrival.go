@@ -74,7 +74,7 @@ func (s *Server) announced(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
 	}
 	one := arrival{room: size}
 	if size > maxStrange {
-		if _, err := s.keys.who(h); err != nil {
+		if _, _, err := s.keys.Load().who(h); err != nil {
 			one, cfg.MaxRequestBodySize = arrival{maxStrange, err}, maxStrange
 		}
 	}

@@ -22,7 +22,7 @@ var (
 
 // foreign refuses what a stranger's page sends to a server without a token.
 func (s *Server) foreign(h *fasthttp.RequestHeader) error {
-	if !s.keys.open() || s.cfg.AllowAnonymous || !s.loopback.Load() {
+	if !s.keys.Load().open() || s.cfg.AllowAnonymous || !s.loopback.Load() {
 		return nil
 	}
 	if origin := string(h.Peek("Origin")); origin != "" {

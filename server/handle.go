@@ -20,6 +20,11 @@ type request struct {
 	operation string
 	principal string
 	code      event.Code
+	// statement is the rule that decided.
+	statement string
+	// row and asks are set when the gate let the request pass.
+	row  *route
+	asks *caller
 }
 
 // requestKey finds the request of a context; a private type cannot be a path
@@ -57,6 +62,9 @@ func (s *Server) serve(next interface{ Handler(*fasthttp.RequestCtx) }) fasthttp
 func (s *Server) done(ctx *fasthttp.RequestCtx, r *request, took time.Duration) {
 	status := ctx.Response.StatusCode()
 	s.metrics.answered(r.operation, status, took)
+	if r.asks != nil {
+		s.acted(ctx, r)
+	}
 	s.log.Debug("request", "request", r.id, "method", string(ctx.Method()), "path", string(ctx.Request.URI().PathOriginal()),
 		"operation", r.operation, "principal", r.principal, "status", status, "code", string(r.code), "took", took)
 }
@@ -82,6 +90,9 @@ func (s *Server) answer(row *route) fasthttp.RequestHandler {
 		r.operation = row.operation
 		who, may, err := s.gate(ctx, row)
 		if err != nil {
+			if who != nil {
+				s.refused(ctx, row, who, r.statement, err)
+			}
 			s.refuse(ctx, err)
 			return
 		}
@@ -90,9 +101,11 @@ func (s *Server) answer(row *route) fasthttp.RequestHandler {
 			s.refuse(ctx, event.FailParam(event.OperationUnavailable, row.operation, "this host does not offer "+row.operation+" yet"))
 			return
 		}
+		asks := s.called(who, may, row.operation)
+		r.row, r.asks = row, asks
 		c := &call.Call{
 			Ctx: ctx, Principal: who.id, Admin: who.admin, Operation: row.operation, RequestID: r.id,
-			Base: policy.With(s.base, may), Streams: s.hub, Log: s.log, Subject: may,
+			Base: policy.With(s.with(asks), may), Streams: s.hub, Log: s.log, Subject: may,
 		}
 		if ctx.IsHead() {
 			ctx.QueryArgs().Del("stream") // HEAD never opens a stream
@@ -110,14 +123,18 @@ func (s *Server) answer(row *route) fasthttp.RequestHandler {
 
 var errStopping = event.Fail(event.ShuttingDown, "the host is shutting down; try again later")
 
+// nobody is who asks what is open.
+var nobody = &holder{}
+
 // gate decides whether the request may reach the row's handler, and says what else
 // its principal may do: on the adapter that the request turns out to be about, the
-// engine decides, or the handler.
+// engine decides, or the handler. With a refusal by the policy comes who was refused,
+// for the audit.
 func (s *Server) gate(ctx *fasthttp.RequestCtx, row *route) (*holder, *policy.Subject, error) {
 	if row.group == groupOpen {
-		return &holder{}, nil, nil
+		return nobody, nil, nil
 	}
-	who, err := s.keys.who(&ctx.Request.Header)
+	who, err := s.enter(ctx)
 	if err == nil {
 		err = s.foreign(&ctx.Request.Header)
 	}
@@ -129,15 +146,19 @@ func (s *Server) gate(ctx *fasthttp.RequestCtx, row *route) (*holder, *policy.Su
 	}
 	may := s.cfg.Policy.Of(who.id)
 	d := may.Decide(row.operation)
+	requestOf(ctx).statement = d.By
 	switch {
 	case !d.Allowed:
-		return nil, nil, d.Err()
+		return who, nil, d.Err()
 	case s.stopping.Load():
 		return nil, nil, errStopping
 	case row.group == groupAgents:
 		err = s.hurried(who, d)
 	}
-	return who, may, err
+	if err != nil {
+		return nil, nil, err
+	}
+	return who, may, nil
 }
 
 // id is what documents of existing deployments call the route, else the
@@ -155,7 +176,7 @@ func (r *route) id() string {
 func (s *Server) expect(ctx *fasthttp.RequestCtx) int {
 	r := requestOf(ctx)
 	var err error
-	if _, err = s.keys.who(&ctx.Request.Header); err == nil {
+	if _, err = s.enter(ctx); err == nil {
 		switch {
 		case s.stopping.Load():
 			err = errStopping
@@ -185,7 +206,11 @@ func (s *Server) malformed(ctx *fasthttp.RequestCtx, err error) {
 	refused := s.arrivals.end(&ctx.Request.Header)
 	switch {
 	case errors.Is(err, fasthttp.ErrBodyTooLarge) && refused != nil:
-		err = refused
+		if err = refused; event.CodeOf(err) != event.HostBusy { // who sends it was not let in: it counts, and may have to wait
+			if _, now := s.enter(ctx); now != nil {
+				err = now
+			}
+		}
 	case errors.Is(err, fasthttp.ErrBodyTooLarge):
 		err = s.tooLarge()
 	case errors.As(err, &small):

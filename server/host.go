@@ -21,6 +21,15 @@ type Host interface {
 	StoreErr() error
 	Runtimes(ctx context.Context) []actors.Runtime
 	Install(ctx context.Context, name, version string) (*actors.Install, error)
+	owners
+}
+
+// owners tell whose something is, "" when there is nothing of that id.
+type owners interface {
+	SessionOwner(ctx context.Context, id event.ID) (string, error)
+	TurnOwner(ctx context.Context, id event.ID) (string, error)
+	AgentOwner(ctx context.Context, id event.ID) (string, error)
+	FileOwner(ctx context.Context, id event.ID) (string, error)
 }
 
 // Engine lets the wires use h.
@@ -54,6 +63,7 @@ type handlers struct {
 }
 
 func wireHandlers(h Host, c *Config) *handlers {
+	h = &sight{h}
 	a := agents.New(h, agents.Options{Hosted: c.Hosted})
 	r := responses.New(h, responses.Options{Adapters: c.Adapters, Started: time.Now().Unix(), CancelWait: c.CancelWait})
 	f := files.New(h)

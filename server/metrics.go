@@ -16,6 +16,7 @@ import (
 type metrics struct {
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
+	entries  *prometheus.CounterVec
 	handler  fasthttp.RequestHandler
 }
 
@@ -29,8 +30,14 @@ func newMetrics(s *Server) *metrics {
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, 1, 5, 30, 300},
 		}, []string{"operation"}),
 	}
+	m.entries = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "agenthost_auth_failures_total", Help: "Requests that were not let in: without a token, with a wrong one, or not judged because too many wrong ones came from their address.",
+	}, []string{"reason"})
+	for _, reason := range []string{entryMissing, entryWrong, entrySlowed} {
+		m.entries.WithLabelValues(reason)
+	}
 	reg := prometheus.NewRegistry()
-	reg.MustRegister(m.requests, m.seconds, &hostCollector{s},
+	reg.MustRegister(m.requests, m.seconds, m.entries, &hostCollector{s},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.handler = fasthttpadaptor.NewFastHTTPHandler(promhttp.HandlerFor(reg, promhttp.HandlerOpts{}))
 	return m
@@ -64,6 +71,7 @@ var (
 	descWeight  = desc("turn_memory_bytes", "Moving average of the memory that a turn takes.")
 	descConns   = desc("connections_open", "Open connections of clients.")
 	descRefused = desc("connections_refused_total", "Connections refused at limits.max_connections.")
+	descAudited = desc("audit_records_total", "Records of the audit, written or lost because its queue was full or its disk did not take them.", "fate")
 	descCommit  = desc("store_commit_seconds", "Time from a commit to its durability.")
 	descRoom    = desc("memory_room", "1 when there is memory for a further turn.")
 	descStreams = desc("streams_open", "Open event streams.")
@@ -101,6 +109,9 @@ func (c *hostCollector) Collect(out chan<- prometheus.Metric) {
 	gauge(descWeight, h.TurnMemory)
 	gauge(descConns, c.s.crowd.open.Load())
 	counter(descRefused, c.s.crowd.refused.Load())
+	written, lost := c.s.cfg.Audit.Counts()
+	counter(descAudited, written, "written")
+	counter(descAudited, lost, "lost")
 	out <- prometheus.MustNewConstSummary(descCommit, uint64(max(h.Commits, 0)), h.CommitTime.Seconds(), nil)
 	room := int64(0)
 	if h.Room {

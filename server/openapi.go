@@ -77,7 +77,7 @@ type openAPI struct {
 // listens here.
 func (s *Server) readOpenAPI(c *call.Call) {
 	if !s.loopback.Load() {
-		if _, err := s.keys.who(&c.Ctx.Request.Header); err != nil {
+		if _, err := s.enter(c.Ctx); err != nil {
 			s.refuse(c.Ctx, err)
 			return
 		}

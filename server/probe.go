@@ -51,7 +51,7 @@ func (s *Server) ready(c *call.Call) {
 // readMetrics needs an admin's token, except on a loopback address.
 func (s *Server) readMetrics(c *call.Call) {
 	if !s.loopback.Load() {
-		who, err := s.keys.who(&c.Ctx.Request.Header)
+		who, err := s.enter(c.Ctx)
 		if err == nil && !who.admin {
 			err = event.Fail(apierr.Forbidden, "metrics need a token with the role admin")
 		}

@@ -2,8 +2,6 @@ package server
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -16,6 +14,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"github.com/agenthost/agenthost/actors/policy"
+	"github.com/agenthost/agenthost/server/audit"
 	"github.com/agenthost/agenthost/wires/responses"
 	"github.com/agenthost/agenthost/wires/sse"
 )
@@ -28,6 +27,8 @@ type Config struct {
 	// loopback addresses are served unless AllowAnonymous.
 	Principals     []Principal
 	AllowAnonymous bool
+	// Audit is the book of security-relevant acts; nil keeps none.
+	Audit *audit.Log
 	// Adapters are the mounted ones, which are models of the Responses wire.
 	Adapters []responses.Adapter
 	// Hosted accepts environments of type openai_hosted.
@@ -66,7 +67,7 @@ type Config struct {
 type Server struct {
 	cfg     Config
 	host    Host
-	keys    *keyring
+	keys    atomic.Pointer[keyring]
 	log     *slog.Logger
 	hub     *sse.Hub
 	http    *fasthttp.Server
@@ -78,6 +79,8 @@ type Server struct {
 	arrivals *arrivals
 
 	rates    rates
+	guesses  guesses // of tokens
+	unnamed  guesses // requests without one, as far as they are audited
 	crowd    crowd
 	loopback atomic.Bool // of the listener
 	stopping atomic.Bool
@@ -111,7 +114,11 @@ func build(cfg Config, wires func(Host, *Config) *handlers) (*Server, error) {
 	if err := cfg.fill(); err != nil {
 		return nil, err
 	}
-	s := &Server{cfg: cfg, host: cfg.Host, keys: newKeyring(cfg.Principals), log: cfg.Logger, groups: map[group]bool{groupOpen: true, groupCore: true}}
+	s := &Server{cfg: cfg, host: cfg.Host, log: cfg.Logger, groups: map[group]bool{groupOpen: true, groupCore: true}}
+	if err := s.Rekey(cfg.Principals, nil); err != nil {
+		return nil, err
+	}
+	s.cfg.Principals = nil // the tokens themselves are not kept
 	for _, g := range cfg.Groups {
 		s.groups[group(g)] = true
 	}
@@ -151,14 +158,6 @@ func (c *Config) fill() error {
 	def(&c.BodyTimeout, 2*time.Minute)
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
-	}
-	for _, p := range c.Principals {
-		if p.ID == "" || p.Token == "" && len(p.SHA256) != 2*sha256.Size {
-			return fmt.Errorf("server: principal %q: id and token must be set", p.ID)
-		}
-		if _, err := hex.DecodeString(p.SHA256); err != nil {
-			return fmt.Errorf("server: principal %q: its digest is not hexadecimal", p.ID)
-		}
 	}
 	if c.Policy == nil {
 		return c.withoutPolicy()
@@ -201,7 +200,7 @@ func (s *Server) router() *router.Router {
 func (s *Server) Serve(ln net.Listener) error {
 	addr, ok := ln.Addr().(*net.TCPAddr)
 	local := !ok || addr.IP.IsLoopback() // a Unix socket is local too
-	if !local && s.keys.open() && !s.cfg.AllowAnonymous {
+	if !local && s.keys.Load().open() && !s.cfg.AllowAnonymous {
 		return fmt.Errorf("server: %s is reachable from other machines and no token is set", ln.Addr())
 	}
 	s.loopback.Store(local)

@@ -44,6 +44,13 @@ func (r *Roster) Replace(p *Policy, list []Principal) {
 	r.now.Store(next)
 }
 
+// Admit puts other principals in the place of those there are, under the same policy.
+func (r *Roster) Admit(list []Principal) {
+	if now := r.load(); now != nil {
+		r.Replace(now.policy, list)
+	}
+}
+
 func (r *Roster) load() *roster {
 	if r == nil {
 		return nil

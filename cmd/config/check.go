@@ -31,6 +31,7 @@ func (l *loader) check() {
 	if c.StateDir == "" {
 		l.fault("state_dir", "", "is empty", "name a directory; a relative one in a file counts from the directory of that file")
 	}
+	c.Audit.File = l.directory("audit.file", c.Audit.File)
 	l.checkTokens()
 	l.checkListen()
 	l.checkRuntimes()
@@ -42,32 +43,6 @@ func (l *loader) check() {
 	}
 	l.definitions()
 	l.checkPolicy()
-}
-
-func (l *loader) checkTokens() {
-	ids, values := map[string]bool{}, map[string]string{}
-	for i := range l.cfg.Auth.Tokens {
-		t, key := &l.cfg.Auth.Tokens[i], tokenKey(i)
-		if !tokenID.MatchString(t.ID) {
-			l.fault(key+".id", t.ID, "is not a principal's id", "use 1 to 64 of A-Z a-z 0-9 . _ -")
-		} else if ids[t.ID] {
-			l.fault(key+".id", t.ID, "is used twice", "give every token an id of its own")
-		}
-		ids[t.ID] = true
-		if !l.policed() {
-			l.checkRoles(t, key)
-		}
-		if t.SHA256 != "" {
-			continue
-		}
-		if t.Value == "" && !l.fillToken(t, key) {
-			continue
-		}
-		if other, twice := values[t.Value]; twice {
-			l.fault(key, "", "holds the same token as "+other, "give every principal a token of its own")
-		}
-		values[t.Value] = t.ID
-	}
 }
 
 // roles are those that the server knows; only the first two may do anything as
@@ -93,31 +68,6 @@ func (l *loader) checkRoles(t *Token, key string) {
 	if idle {
 		l.doubt(key, "", "has neither the role dev nor admin; without a policy it may do nothing", "add one of them to roles")
 	}
-}
-
-// fillToken reads the token's variable.
-func (l *loader) fillToken(t *Token, key string) bool {
-	at := key + ".token_env"
-	for i := range l.problems {
-		if l.problems[i].Key == key+".token" { // the token itself, an unknown key already
-			l.problems[i].What, l.problems[i].Remedy = "a token has no place in a file", "put it into a variable and name that one with token_env"
-			return false
-		}
-	}
-	if !variableName.MatchString(t.TokenEnv) {
-		l.fault(at, "", "is not the name of a variable", "put the token into a variable and name that one here")
-		return false
-	}
-	t.Value = l.env[t.TokenEnv]
-	if t.Value == "" {
-		l.fault(at, t.TokenEnv, "is not set", "set that variable to the token")
-		return false
-	}
-	if len(t.Value) < minToken {
-		l.fault(at, t.TokenEnv, fmt.Sprintf("holds a token of %d characters", len(t.Value)), fmt.Sprintf("use %d or more, such as the output of: openssl rand -hex 32", minToken))
-		return false
-	}
-	return true
 }
 
 func (l *loader) checkListen() {

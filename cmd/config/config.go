@@ -17,6 +17,7 @@ type Config struct {
 	Groups       []string     `yaml:"groups" enum:"agents" help:"groups of routes that are served"`
 	Log          Log          `yaml:"log"`
 	Auth         Auth         `yaml:"auth"`
+	Audit        Audit        `yaml:"audit"`
 	Limits       Limits       `yaml:"limits"`
 	Stream       Stream       `yaml:"stream"`
 	Store        Store        `yaml:"store"`
@@ -59,19 +60,33 @@ type Auth struct {
 	Tokens         []Token `yaml:"tokens"`
 }
 
-// Token is a principal and the variable that holds its token.
+// Audit is the book of security-relevant acts.
+type Audit struct {
+	Enabled  bool   `yaml:"enabled" help:"keep a book of who did what, as JSON lines"`
+	File     string `yaml:"file" help:"where; empty is audit/audit.jsonl in state_dir; in a file a relative one counts from the directory of that file"`
+	MaxBytes Size   `yaml:"max_bytes" min:"4096" help:"size at which a new file is begun"`
+	MaxFiles int    `yaml:"max_files" min:"1" help:"files kept, the newest among them"`
+}
+
+// Token is a principal and the variable or the file that holds a token of it. Several
+// with one id are tokens of one principal.
 type Token struct {
-	ID       string   `yaml:"id"`
-	Roles    []string `yaml:"roles"`
-	TokenEnv string   `yaml:"token_env" secret:"true"`
+	ID        string   `yaml:"id"`
+	Roles     []string `yaml:"roles"`
+	TokenEnv  string   `yaml:"token_env" secret:"true"`
+	TokenFile string   `yaml:"token_file"`
+	// Expires is a time of RFC 3339 or a date; "" is never.
+	Expires string `yaml:"expires"`
 	// Weight is its part of the slots while others want some too, 1 without one;
 	// the others stand in for the limits of every principal.
 	Weight            int `yaml:"weight" min:"1"`
 	Concurrency       int `yaml:"concurrency" min:"1"`
 	RequestsPerMinute int `yaml:"requests_per_minute" min:"1"`
 
-	// Value is the token itself, filled at load; it has no key.
-	Value string `yaml:"-"`
+	// Value is the token itself and Until what Expires means, filled at load; they
+	// have no key.
+	Value string    `yaml:"-"`
+	Until time.Time `yaml:"-"`
 	// SHA256 is the digest of a token that is not known here, in hex; only a document of
 	// ABX_SERVER_POLICY gives one, and then there is no Value.
 	SHA256 string `yaml:"-"`
@@ -340,6 +355,7 @@ func Default(home string, root bool) *Config {
 		ToolsDir: home + "/.local/share/agenthost/tools",
 		Groups:   []string{"agents"},
 		Log:      Log{Level: "info", Format: "text"},
+		Audit:    Audit{Enabled: true, MaxBytes: 64 << 20, MaxFiles: 10},
 		Limits: Limits{
 			MaxQueue:            32,
 			MaxWaitingTurns:     10000,

@@ -67,6 +67,9 @@ func TestExampleShowsEveryKey(t *testing.T) {
 	l.check()
 	for _, p := range l.problems {
 		if !strings.Contains(p.What, "not built yet") || p.Key != "definitions[0].workspace.git" {
+			if p.Key == "auth.tokens[1].token_file" && strings.Contains(p.What, "no such file") { // it is an example
+				continue
+			}
 			t.Error(p)
 		}
 	}

@@ -52,7 +52,7 @@ func (s *Server) enter(ctx *fasthttp.RequestCtx) (*holder, error) {
 	}
 	from, now := addressOf(ctx.RemoteAddr()), keys.now()
 	who, stale, err := keys.who(&ctx.Request.Header)
-	if errors.Is(err, errUnauthorized) {
+	if is(err, errUnauthorized) {
 		s.metrics.entries.WithLabelValues(entryMissing).Inc()
 		if s.unnamed.wait(from, now) == 0 {
 			s.unnamed.wrong(from, now)
@@ -71,17 +71,23 @@ func (s *Server) enter(ctx *fasthttp.RequestCtx) (*holder, error) {
 	s.metrics.entries.WithLabelValues(entryWrong).Inc()
 	detail := "unknown token"
 	switch {
-	case errors.Is(err, errAmbiguous):
+	case is(err, errAmbiguous):
 		detail = "two different valid tokens"
 	case stale != nil:
 		detail = "expired token"
 	}
-	if !errors.Is(err, errAmbiguous) && s.guesses.wrong(from, now) {
+	if !is(err, errAmbiguous) && s.guesses.wrong(from, now) {
 		detail += "; further ones from this address are not judged for a while"
 		s.log.Warn("many wrong tokens from one address; it has to wait", "address", from)
 	}
 	s.barred(ctx, stale, err, detail)
 	return nil, err
+}
+
+// is tells refusals apart that have the same code.
+func is(err error, refusal *event.Failure) bool {
+	f, ok := event.AsFailure(err)
+	return ok && f == refusal
 }
 
 func slowed(wait time.Duration) error {

@@ -17,6 +17,17 @@ func flock(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.
 // writable says whether this user may make files in dir.
 func writable(dir string) bool { return unix.Access(dir, unix.W_OK|unix.X_OK) == nil }
 
+// hangUp are the signals that ask for the configuration to be read anew.
+var hangUp = []os.Signal{syscall.SIGHUP}
+
+// inode tells a file from one that took its name.
+func inode(st os.FileInfo) uint64 {
+	if sys, ok := st.Sys().(*syscall.Stat_t); ok {
+		return sys.Ino
+	}
+	return 0
+}
+
 // owned says that this user owns the file, or may act as if.
 func owned(st os.FileInfo) bool {
 	sys, ok := st.Sys().(*syscall.Stat_t)

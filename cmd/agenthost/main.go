@@ -56,6 +56,7 @@ type verbs struct {
 	Healthcheck healthVerb      `cmd:"" help:"Ask a running server whether it is alive: exit code 0 or 1."`
 	Adapter     adapterVerbs    `cmd:"" help:"Write an adapter of your own, or test an installed CLI."`
 	Store       storeVerbs      `cmd:"" help:"Look at stored sessions, check, repair and compact the store, and move sessions between stores."`
+	Audit       auditVerbs      `cmd:"" help:"Read the book of security-relevant acts."`
 	Bench       benchVerbs      `cmd:"" help:"Measure this program beside bare processes and a plain host, and compare results."`
 	Chaos       chaosVerb       `cmd:"" help:"Torture a server of this program for a while and say which promises it broke."`
 	Version     versionVerb     `cmd:"" help:"Print version, commit and platform."`

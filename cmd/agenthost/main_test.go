@@ -49,6 +49,7 @@ func TestStories(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"await":  await,
 			"http":   request,
+			"until":  until,
 			"signal": sendSignal,
 		},
 	})
@@ -99,6 +100,30 @@ func request(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
 		ts.Fatalf("usage: http STATUS METHOD PATH [BODY]")
 	}
+	if status, body := ask(ts, args); status != args[0] {
+		ts.Fatalf("%s %s: %s %s", args[1], args[2], status, body)
+	}
+}
+
+// until asks until the status is the one that is waited for: "until 200 GET PATH".
+func until(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: until STATUS METHOD PATH [BODY]")
+	}
+	deadline := time.Now().Add(patience)
+	for tick := time.NewTicker(100 * time.Millisecond); ; <-tick.C {
+		status, body := ask(ts, args)
+		if status == args[0] {
+			tick.Stop()
+			return
+		}
+		if time.Now().After(deadline) {
+			ts.Fatalf("%s %s: still %s %s", args[1], args[2], status, body)
+		}
+	}
+}
+
+func ask(ts *testscript.TestScript, args []string) (status string, body []byte) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, args[1], ts.Getenv("URL")+args[2], bytes.NewReader([]byte(strings.Join(args[3:], " "))))
@@ -109,20 +134,18 @@ func request(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	res, err := http.DefaultClient.Do(req)
 	ts.Check(err)
-	body, err := io.ReadAll(res.Body)
+	body, err = io.ReadAll(res.Body)
 	ts.Check(errors.Join(err, res.Body.Close()))
 	ts.Check(os.WriteFile(ts.MkAbs("answer"), body, 0o600))
-	if fmt.Sprint(res.StatusCode) != args[0] {
-		ts.Fatalf("%s %s: %s %s", args[1], args[2], res.Status, body)
-	}
+	return fmt.Sprint(res.StatusCode), body
 }
 
 // sendSignal signals the newest background program: "signal TERM".
 func sendSignal(ts *testscript.TestScript, neg bool, args []string) {
-	signals := map[string]os.Signal{"TERM": syscall.SIGTERM, "INT": os.Interrupt, "KILL": os.Kill}
+	signals := map[string]os.Signal{"TERM": syscall.SIGTERM, "INT": os.Interrupt, "KILL": os.Kill, "HUP": syscall.SIGHUP}
 	running := ts.BackgroundCmds()
 	if neg || len(args) != 1 || signals[args[0]] == nil || len(running) == 0 {
-		ts.Fatalf("usage: signal TERM|INT|KILL, with a program in the background")
+		ts.Fatalf("usage: signal TERM|INT|KILL|HUP, with a program in the background")
 	}
 	ts.Check(running[len(running)-1].Process.Signal(signals[args[0]]))
 }

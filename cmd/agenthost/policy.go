@@ -35,7 +35,9 @@ func rosterOf(cfg *config.Config) (*policy.Roster, error) {
 }
 
 // members are the principals that there are; without a token there is one.
-func members(cfg *config.Config) []policy.Principal { return server.Members(serverPrincipals(cfg)) }
+func members(cfg *config.Config) []policy.Principal {
+	return server.Members(principals(cfg.Auth.Tokens))
+}
 
 // shares are what the tokens and the policy give principals of the slots.
 func shares(cfg *config.Config, r *policy.Roster) map[string]actors.Share {

@@ -19,6 +19,7 @@ import (
 	"github.com/agenthost/agenthost/actors/redact"
 	"github.com/agenthost/agenthost/cmd/config"
 	"github.com/agenthost/agenthost/server"
+	"github.com/agenthost/agenthost/server/audit"
 	"github.com/agenthost/agenthost/wires/responses"
 )
 
@@ -51,6 +52,9 @@ func (v *serveVerb) Run(c *console) (err error) {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGTERM, os.Interrupt)
 	defer signal.Stop(signals)
+	reloads := make(chan os.Signal, 1)
+	signal.Notify(reloads, hangUp...)
+	defer signal.Stop(reloads)
 
 	ln, err := net.Listen("tcp", cfg.Listen)
 	if err != nil {
@@ -82,7 +86,12 @@ func (v *serveVerb) Run(c *console) (err error) {
 	if err != nil {
 		return exit(exitFailed, errors.Join(err, host.Stop(context.Background())))
 	}
-	srv, err := server.New(serverConfig(cfg, log, host, roster))
+	book, err := openAudit(cfg, log)
+	if err != nil {
+		return exit(exitFailed, errors.Join(err, host.Stop(context.Background())))
+	}
+	defer func() { err = errors.Join(err, book.Close()) }()
+	srv, err := server.New(serverConfig(cfg, log, host, roster, book))
 	if err != nil {
 		return exit(exitFailed, errors.Join(err, host.Stop(context.Background())))
 	}
@@ -95,6 +104,21 @@ func (v *serveVerb) Run(c *console) (err error) {
 	go func() { served <- srv.Serve(ln) }()
 	reaper := reapOrphans()
 	defer reaper()
+	book.Add(audit.Record{Operation: audit.OpStart, Detail: posture(cfg)})
+	defer book.Add(audit.Record{Operation: audit.OpStop})
+	running := *cfg // which the reloader changes
+	reloading := (&reloader{
+		load: func() (*config.Config, []string, error) { return v.load(v.listenFlag()) },
+		apply: func(next *config.Config) error {
+			p, err := compiled(next)
+			if err != nil {
+				return err
+			}
+			return srv.Rekey(principals(next.Auth.Tokens), p)
+		},
+		book: book, log: log, cfg: &running,
+	}).start(reloads)
+	defer reloading()
 
 	select {
 	case sig := <-signals:
@@ -192,7 +216,7 @@ func local(cfg *config.Config) bool {
 	return err == nil && config.Loopback(host)
 }
 
-func serverConfig(cfg *config.Config, log *slog.Logger, host *actors.Host, roster *policy.Roster) server.Config {
+func serverConfig(cfg *config.Config, log *slog.Logger, host *actors.Host, roster *policy.Roster, book *audit.Log) server.Config {
 	out := server.Config{
 		Host: server.Engine(host), AllowAnonymous: cfg.Auth.AllowAnonymous, Groups: cfg.Groups,
 		Hosted: cfg.Environments.Hosted == "local", MaxBody: int(cfg.Limits.MaxBodyBytes),
@@ -201,20 +225,13 @@ func serverConfig(cfg *config.Config, log *slog.Logger, host *actors.Host, roste
 		AllowInstall: cfg.AllowInstall, Policy: roster,
 		CancelWait: cfg.Limits.InterruptGrace + cfg.Limits.TerminateGrace + 2*time.Second,
 		Version:    version, Logger: log, Install: map[string][][]string{},
+		Principals: principals(cfg.Auth.Tokens), Audit: book,
 	}
-	out.Principals = serverPrincipals(cfg)
 	for _, r := range host.Runtimes(context.Background()) {
 		out.Adapters = append(out.Adapters, responses.Adapter{Name: r.Name, Aliases: r.Aliases, Images: r.Capabilities.Images})
 		if b := own(r.Name); b != nil && b.install != nil {
 			out.Install[r.Name] = [][]string{b.install}
 		}
-	}
-	return out
-}
-
-func serverPrincipals(cfg *config.Config) (out []server.Principal) {
-	for _, t := range cfg.Auth.Tokens {
-		out = append(out, server.Principal{ID: t.ID, Roles: t.Roles, Token: t.Value, SHA256: t.SHA256, RequestsPerMinute: t.RequestsPerMinute})
 	}
 	return out
 }

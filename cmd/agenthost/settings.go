@@ -27,7 +27,7 @@ type settings struct {
 func (v *verbs) plugSettings() {
 	v.Serve.plug(false)
 	for _, s := range []*settings{&v.Run.settings, &v.Doctor.settings, &v.Install.settings, &v.Config.Check.settings, &v.CheckConfig.settings, &v.Healthcheck.settings, &v.Store.Dump.settings,
-		&v.Store.Check.settings, &v.Store.Repair.settings, &v.Store.Compact.settings, &v.Store.Export.settings, &v.Store.Import.settings, &v.Adapter.Certify.settings, &v.Policy.Check.settings, &v.Policy.Explain.settings} {
+		&v.Store.Check.settings, &v.Store.Repair.settings, &v.Store.Compact.settings, &v.Store.Export.settings, &v.Store.Import.settings, &v.Adapter.Certify.settings, &v.Policy.Check.settings, &v.Policy.Explain.settings, &v.Audit.Export.settings} {
 		s.plug(true) // they work, and the help of serve lists them
 	}
 }

@@ -136,7 +136,7 @@ func (v *importVerb) owner(cfg *config.Config) (string, error) {
 		return v.Owner, nil
 	case len(tokens) == 0:
 		return server.Anonymous, nil
-	case len(tokens) == 1:
+	case len(principals(tokens)) == 1: // it may have several
 		return tokens[0].ID, nil
 	default:
 		return "", errors.New("a sessions.json does not say whose its sessions are, and the configuration has several principals: name one with --owner")

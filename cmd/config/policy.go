@@ -244,7 +244,8 @@ func (l *loader) meant(pattern string, t policy.Table) string {
 
 // policyFile adds the statements of policy.file.
 func (l *loader) policyFile(doc *policy.Document) (from []whence) {
-	path := l.directory("policy.file", l.cfg.Policy.File)
+	l.cfg.Policy.File = l.directory("policy.file", l.cfg.Policy.File)
+	path := l.cfg.Policy.File
 	data, err := os.ReadFile(path)
 	if err != nil {
 		o := l.origin("policy.file")

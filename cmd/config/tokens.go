@@ -52,16 +52,22 @@ func (l *loader) join(t, first *Token, key, firstKey string) {
 	}
 }
 
+// ParseMoment reads a time of RFC 3339, or a date as its beginning in UTC.
+func ParseMoment(text string) (time.Time, error) {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return time.Parse(time.DateOnly, text)
+	}
+	return at, nil
+}
+
 // checkExpiry reads when a token ends.
 func (l *loader) checkExpiry(t *Token, key string) {
 	if t.Expires == "" {
 		return
 	}
 	var err error
-	if t.Until, err = time.Parse(time.RFC3339, t.Expires); err != nil {
-		t.Until, err = time.Parse(time.DateOnly, t.Expires)
-	}
-	if err != nil {
+	if t.Until, err = ParseMoment(t.Expires); err != nil {
 		l.fault(key+".expires", t.Expires, "is no time", "write 2026-12-31T18:00:00Z, or 2026-12-31 for the beginning of that day in UTC")
 		return
 	}
@@ -155,11 +161,14 @@ func (c *Config) AuditFile() string {
 	return filepath.Join(c.StateDir, "audit", "audit.jsonl")
 }
 
-// Watched are the files that the settings of Auth come from.
+// Watched are the files that tokens and policy come from.
 func (c *Config) Watched() []string {
 	var files []string
 	if c.File != "" {
 		files = append(files, c.File)
+	}
+	if c.Policy.File != "" {
+		files = append(files, c.Policy.File)
 	}
 	for i := range c.Auth.Tokens {
 		if f := c.Auth.Tokens[i].TokenFile; f != "" {

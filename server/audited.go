@@ -37,19 +37,24 @@ func (s *Server) refused(ctx *fasthttp.RequestCtx, row *route, who *holder, stat
 	s.cfg.Audit.Add(rec)
 }
 
-// acted audits what was done: everything that is more than looking, and each look at
-// what is another's.
+// acted audits what was done: everything that is more than looking, each look at what
+// is another's, and what was refused behind the gate, such as an adapter.
 func (s *Server) acted(ctx *fasthttp.RequestCtx, r *request) {
 	c := r.asks
 	c.mu.Lock()
 	owner, session, agent := c.owner, c.session, c.agent
 	c.mu.Unlock()
-	if owner == "" && (ctx.IsGet() || ctx.IsHead()) {
+	status := ctx.Response.StatusCode()
+	forbidden := status == fasthttp.StatusForbidden
+	if owner == "" && !forbidden && (ctx.IsGet() || ctx.IsHead()) {
 		return
 	}
 	rec := s.record(ctx, c.holder)
 	rec.Decision, rec.Statement = audit.Allow, r.statement
-	rec.Status, rec.Code, rec.Owner = ctx.Response.StatusCode(), string(r.code), owner
+	if forbidden {
+		rec.Decision, rec.Statement, rec.Detail = audit.Deny, "", r.param
+	}
+	rec.Status, rec.Code, rec.Owner = status, string(r.code), owner
 	named(ctx, r.row, &rec)
 	rec.Session, rec.Agent = cmp.Or(rec.Session, session), cmp.Or(rec.Agent, agent)
 	s.cfg.Audit.Add(rec)

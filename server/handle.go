@@ -20,8 +20,8 @@ type request struct {
 	operation string
 	principal string
 	code      event.Code
-	// statement is the rule that decided.
-	statement string
+	// statement is the rule that decided, param what a handler refused for.
+	statement, param string
 	// row and asks are set when the gate let the request pass.
 	row  *route
 	asks *caller
@@ -116,7 +116,7 @@ func (s *Server) answer(row *route) fasthttp.RequestHandler {
 		}
 		row.handler(c)
 		if c.Refused != nil {
-			r.code = c.Refused.Code
+			r.code, r.param = c.Refused.Code, c.Refused.Param
 		}
 	}
 }

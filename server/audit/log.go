@@ -50,7 +50,7 @@ func (o *Options) fill() {
 // called from many goroutines.
 type Log struct {
 	o       Options
-	queue   chan Record
+	queue   chan *Record
 	dropped atomic.Int64 // since the last gap was written
 	lost    atomic.Int64 // ever
 	written atomic.Int64
@@ -73,7 +73,7 @@ func Open(o Options) (*Log, error) {
 	if o.File == "" {
 		return nil, errors.New("audit: no file is named")
 	}
-	l := &Log{o: o, queue: make(chan Record, o.Queue), done: make(chan struct{})}
+	l := &Log{o: o, queue: make(chan *Record, o.Queue), done: make(chan struct{})}
 	if err := l.open(); err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func (l *Log) Add(r Record) {
 		return
 	}
 	select {
-	case l.queue <- r:
+	case l.queue <- &r:
 	default:
 		l.lose(1)
 	}
@@ -140,13 +140,13 @@ func (l *Log) lose(n int64) {
 func (l *Log) write() {
 	defer close(l.done)
 	for r := range l.queue {
-		l.put(&r)
+		l.put(r)
 		for waiting := len(l.queue); waiting > 0; waiting-- {
 			next, ok := <-l.queue
 			if !ok {
 				break
 			}
-			l.put(&next)
+			l.put(next)
 		}
 		l.flush()
 	}

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// fileOf is a file of its own directory with text.
-func fileOf(t *testing.T, dir, name, text string, mode os.FileMode) string {
+// fileIn is a file of its own directory with text.
+func fileIn(t *testing.T, dir, name, text string, mode os.FileMode) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
 	if err := os.WriteFile(path, []byte(text), mode); err != nil {
@@ -22,8 +22,8 @@ func fileOf(t *testing.T, dir, name, text string, mode os.FileMode) string {
 func TestAPrincipalHasSeveralTokens(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	token := fileOf(t, dir, "app.token", "token-of-the-file-0123\n", 0o600)
-	file := fileOf(t, dir, "agenthost.yaml", `auth:
+	token := fileIn(t, dir, "app.token", "token-of-the-file-0123\n", 0o600)
+	file := fileIn(t, dir, "agenthost.yaml", `auth:
   tokens:
     - {id: app, roles: [dev], token_env: ONE, requests_per_minute: 60, expires: 2099-01-01}
     - {id: app, token_file: app.token}
@@ -48,10 +48,10 @@ func TestAPrincipalHasSeveralTokens(t *testing.T) {
 func TestTokensThatCannotBe(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	fileOf(t, dir, "short", "short", 0o600)
-	fileOf(t, dir, "two", "token-number-one-01\ntoken-number-two-02\n", 0o600)
-	fileOf(t, dir, "open", "token-that-all-can-read", 0o644)
-	fileOf(t, dir, "huge", strings.Repeat("x", maxTokenFile+1), 0o600)
+	fileIn(t, dir, "short", "short", 0o600)
+	fileIn(t, dir, "two", "token-number-one-01\ntoken-number-two-02\n", 0o600)
+	fileIn(t, dir, "open", "token-that-all-can-read", 0o644)
+	fileIn(t, dir, "huge", strings.Repeat("x", maxTokenFile+1), 0o600)
 	for entry, want := range map[string]string{
 		`{id: a, roles: [dev], token_file: missing}`:                                                 "token_file: .*no such file",
 		`{id: a, roles: [dev], token_file: short}`:                                                   "holds a token of 5 characters",
@@ -64,7 +64,7 @@ func TestTokensThatCannotBe(t *testing.T) {
 		"{id: a, roles: [dev], token_env: ONE}\n    - {id: b, roles: [dev], token_env: ONE}":         "holds the same token as auth.tokens",
 		"{id: a, roles: [dev], token_env: ONE, weight: 2}\n    - {id: a, weight: 3, token_env: TWO}": "says something else of it",
 	} {
-		file := fileOf(t, t.TempDir(), "agenthost.yaml", "auth:\n  tokens:\n    - "+strings.ReplaceAll(entry, "token_file: ", "token_file: "+dir+"/")+"\n", 0o600)
+		file := fileIn(t, t.TempDir(), "agenthost.yaml", "auth:\n  tokens:\n    - "+strings.ReplaceAll(entry, "token_file: ", "token_file: "+dir+"/")+"\n", 0o600)
 		_, _, err := load(t, file, nil, "ONE=token-number-one-01", "TWO=token-number-two-02")
 		words := strings.Split(want, ".*")
 		if err == nil || !strings.Contains(err.Error(), words[0]) || !strings.Contains(err.Error(), words[len(words)-1]) {
@@ -74,7 +74,7 @@ func TestTokensThatCannotBe(t *testing.T) {
 			t.Errorf("%s: the token is in %v", entry, err)
 		}
 	}
-	file := fileOf(t, t.TempDir(), "agenthost.yaml", "auth:\n  tokens:\n    - {id: a, roles: [dev], token_file: "+dir+"/open, expires: 2020-01-01}\n", 0o600)
+	file := fileIn(t, t.TempDir(), "agenthost.yaml", "auth:\n  tokens:\n    - {id: a, roles: [dev], token_file: "+dir+"/open, expires: 2020-01-01}\n", 0o600)
 	_, warnings, err := load(t, file, nil)
 	if text := strings.Join(warnings, "\n"); err != nil || !strings.Contains(text, "can be read by other users") || !strings.Contains(text, "is over") {
 		t.Errorf("%v %v", err, warnings)

@@ -1,7 +1,9 @@
 package server
 
 import (
+	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -20,8 +22,18 @@ const (
 // listener wraps accepted TCP connections.
 type listener struct {
 	net.Listener
-	log   *slog.Logger
-	crowd *crowd
+	log      *slog.Logger
+	crowd    *crowd
+	visitors *addresses
+	tls      *tls.Config // nil: plain HTTP
+}
+
+func (s *Server) listener(ln net.Listener) listener {
+	l := listener{Listener: ln, log: s.log, crowd: &s.crowd, visitors: &s.visitors}
+	if s.cfg.Certificate != nil {
+		l.tls = s.cfg.Certificate.config()
+	}
+	return l
 }
 
 // Bounds of the pause after a connection could not be accepted.
@@ -37,10 +49,21 @@ func (l listener) Accept() (net.Conn, error) {
 		c, err := l.Listener.Accept()
 		if tcp, ok := c.(*net.TCPConn); ok && err == nil {
 			c := &conn{TCPConn: tcp, crowd: l.crowd}
-			if l.crowd.enter() {
+			switch in := l.crowd.enter(); {
+			case in && l.visitors.enter(addressOf(tcp.RemoteAddr())):
+				c.visitors = l.visitors
+				if l.tls != nil {
+					return tls.Server(c, l.tls), nil
+				}
 				return c, nil
+			case l.tls != nil: // there is no telling why before the handshake
+				l.crowd.refused.Add(1)
+				_ = c.Close()
+			case in:
+				l.crowd.refuse(c, fmt.Sprintf("your address has %d open connections, as many as limits.max_address_connections allows; close some", l.visitors.conns))
+			default:
+				l.crowd.refuse(c, fmt.Sprintf("the server has %d open connections, as many as limits.max_connections allows; close some of yours or try again later", l.crowd.most))
 			}
-			l.crowd.refuse(c)
 			pause = minPause / 2 // as if nothing had happened
 			continue
 		}
@@ -71,6 +94,17 @@ type conn struct {
 	early atomic.Bool
 	crowd *crowd
 	left  atomic.Bool // the crowd
+	// visitors are whom its address counts among, nil when it was not let in.
+	visitors *addresses
+}
+
+// connOf is the connection of a request, below TLS if there is any.
+func connOf(c net.Conn) (*conn, bool) {
+	if over, ok := c.(*tls.Conn); ok {
+		c = over.NetConn()
+	}
+	own, ok := c.(*conn)
+	return own, ok
 }
 
 // answersEarly says that the coming close follows an answer to input that was
@@ -82,6 +116,9 @@ func (c *conn) answersEarly() { c.early.Store(true) }
 func (c *conn) Close() error {
 	if !c.left.Swap(true) {
 		c.crowd.leave()
+		if c.visitors != nil {
+			c.visitors.leave(addressOf(c.RemoteAddr()))
+		}
 	}
 	if c.early.Swap(false) && c.CloseWrite() == nil {
 		_ = c.SetReadDeadline(time.Now().Add(lingerTime))

@@ -28,7 +28,7 @@ func (s *scarce) Accept() (net.Conn, error) {
 func TestAcceptWaitsOutALackOfDescriptors(t *testing.T) {
 	t.Parallel()
 	lack := &net.OpError{Op: "accept", Err: os.NewSyscallError("accept4", syscall.EMFILE)}
-	l := listener{&scarce{errs: []error{lack, lack, nil, net.ErrClosed}}, slog.New(slog.DiscardHandler), &crowd{most: 1}}
+	l := listener{Listener: &scarce{errs: []error{lack, lack, nil, net.ErrClosed}}, log: slog.New(slog.DiscardHandler), crowd: &crowd{most: 1}, visitors: &addresses{}}
 	c, err := l.Accept()
 	if err != nil {
 		t.Fatal(err)

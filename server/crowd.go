@@ -2,7 +2,6 @@ package server
 
 import (
 	"bufio"
-	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -31,7 +30,7 @@ func (c *crowd) leave() { c.open.Add(-1) }
 
 // refuse answers without reading the request, and closes. The goroutine ends within
 // the bounds of conn's Close.
-func (c *crowd) refuse(conn *conn) {
+func (c *crowd) refuse(conn *conn, why string) {
 	c.refused.Add(1)
 	if !conn.left.Swap(true) {
 		c.leave() // now: its place is not one of those that are bounded
@@ -45,7 +44,7 @@ func (c *crowd) refuse(conn *conn) {
 		defer c.refusing.Add(-1)
 		var ctx fasthttp.RequestCtx
 		id := event.NewID().With(event.PrefixRequest)
-		f := event.Fail(event.HostBusy, fmt.Sprintf("the server has %d open connections, as many as limits.max_connections allows; close some of yours or try again later", c.most))
+		f := event.Fail(event.HostBusy, why)
 		apierr.Write(&ctx, id, f)
 		ctx.Response.SetConnectionClose()
 		_ = conn.SetWriteDeadline(time.Now().Add(time.Second))

@@ -3,7 +3,6 @@ package server
 import (
 	"hash/maphash"
 	"math"
-	"net"
 	"net/netip"
 	"sync"
 	"sync/atomic"
@@ -102,24 +101,6 @@ func (g *guesses) forget(now time.Time) {
 		}
 		delete(g.of, from)
 	}
-}
-
-// addressOf is the address that counts for a peer: of IPv6 the network of a
-// household, within which one takes addresses at will. Peers without one, such as
-// those of a Unix socket, are one address.
-func addressOf(peer net.Addr) netip.Addr {
-	tcp, ok := peer.(*net.TCPAddr)
-	if !ok {
-		return netip.Addr{}
-	}
-	a, _ := netip.AddrFromSlice(tcp.IP)
-	a = a.Unmap()
-	if a.Is6() {
-		if p, err := a.Prefix(64); err == nil {
-			return p.Addr()
-		}
-	}
-	return a
 }
 
 // places are addresses from which a principal showed a valid token. There is a fixed

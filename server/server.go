@@ -50,6 +50,14 @@ type Config struct {
 	RequestsPerMinute int
 	// MaxConnections bounds the open connections, streams among them. 50,000
 	MaxConnections int
+	// MaxAddressConnections and AddressRequestsPerMinute bound what one address, or one
+	// /64 of IPv6, may take. No bound
+	MaxAddressConnections, AddressRequestsPerMinute int
+	// Hosts are names of this server, "*.suffix" for many; with any, other public names
+	// are refused. Origins are pages of other sites that may use it from a browser.
+	Hosts, Origins []string
+	// Certificate makes it HTTPS. nil: HTTP
+	Certificate *Certificate
 	// MaxBody is the largest request body in bytes. 10 MiB
 	MaxBody int
 	// Heartbeat and WriteTimeout are those of event streams. 15 s, 30 s
@@ -81,6 +89,7 @@ type Server struct {
 	rates    rates
 	guesses  guesses // of tokens
 	unnamed  guesses // requests without one, as far as they are audited
+	visitors addresses
 	crowd    crowd
 	loopback atomic.Bool // of the listener
 	stopping atomic.Bool
@@ -125,6 +134,7 @@ func build(cfg Config, wires func(Host, *Config) *handlers) (*Server, error) {
 	s.base, s.cancel = context.WithCancel(context.Background())
 	s.hub = sse.NewHub(sse.Options{Heartbeat: cfg.Heartbeat, WriteTimeout: cfg.WriteTimeout, Log: cfg.Logger})
 	s.crowd.most = int64(cfg.MaxConnections)
+	s.visitors.conns, s.visitors.perMinute = cfg.MaxAddressConnections, cfg.AddressRequestsPerMinute
 	s.metrics = newMetrics(s)
 	s.arrivals = newArrivals(cfg.MaxBody)
 	s.table = s.routes(wires(cfg.Host, &s.cfg))
@@ -211,7 +221,7 @@ func (s *Server) Serve(ln net.Listener) error {
 	if closed {
 		return ln.Close()
 	}
-	if err := s.http.Serve(listener{ln, s.log, &s.crowd}); err != nil && !errors.Is(err, net.ErrClosed) {
+	if err := s.http.Serve(s.listener(ln)); err != nil && !errors.Is(err, net.ErrClosed) {
 		return fmt.Errorf("serve %s: %w", ln.Addr(), err)
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/agenthost/agenthost/actors/agent"
 	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/isolation"
 	"github.com/agenthost/agenthost/actors/process"
 	"github.com/agenthost/agenthost/actors/redact"
 	"github.com/agenthost/agenthost/actors/relay"
@@ -32,6 +33,10 @@ type berth struct {
 	// has one whose adapter says so.
 	limits process.Limits
 	alone  bool
+	// isolation are the runner's levels, box what it may reach besides its own
+	// directory, nil when that is not bounded.
+	isolation isolation.Set
+	box       *isolation.Box
 }
 
 // nowhere stands for the directory of a runner that is not there yet.
@@ -67,6 +72,9 @@ func (b *berth) seal(owner string, session event.ID, env func(own []string) []st
 	put(slices.Sorted(slices.Values(env(b.runner.Env)))...)
 	for _, f := range b.runner.Files {
 		put(f.Name, string(f.Data))
+	}
+	if b.box != nil { // one process reaches what all its turns may
+		put(b.box.Key())
 	}
 	if b.runner.Bound {
 		put(session.Hex())

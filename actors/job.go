@@ -18,6 +18,7 @@ import (
 	"github.com/agenthost/agenthost/actors/endpoint"
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/fold"
+	"github.com/agenthost/agenthost/actors/isolation"
 	"github.com/agenthost/agenthost/actors/policy"
 	"github.com/agenthost/agenthost/actors/process"
 	"github.com/agenthost/agenthost/actors/redact"
@@ -37,8 +38,13 @@ type job struct {
 	redact     *redact.Set
 	marker     string
 	limits     process.Limits
-	maxOutput  int64
-	dir        string // private to the turn, to be removed after it
+	// isolation are its levels, told what the turn says of them; wrap begins the command
+	// line of a confined one.
+	isolation isolation.Set
+	told      string
+	wrap      []string
+	maxOutput int64
+	dir       string // private to the turn, to be removed after it
 	// writing are those who still put files there.
 	writing sync.WaitGroup
 	// berth is where it runs with the persistent driver; nil for a process of its own.
@@ -93,7 +99,7 @@ func (h *Host) baseRequest(r *RuntimeConfig, s *spec.Session) *agent.Request {
 		Session: s.ID, Model: h.cliModel(a.Model), Instructions: a.Instructions, Reasoning: a.Reasoning, Text: a.Text,
 		Permissions: h.permissions(r, s), Limits: h.limits(s), MultiAgent: a.MultiAgent, Functions: a.Functions,
 		Binary: r.Binary, Workspace: workspace, Home: h.home(r, s.Owner),
-		LLM: h.llm(r, a), ExtraArgs: r.ExtraArgs, Root: os.Geteuid() == 0, Sandboxed: r.Sandboxed,
+		LLM: h.llm(r, a), ExtraArgs: r.ExtraArgs, Root: os.Geteuid() == 0, Sandboxed: r.Sandboxed, Confined: confines(h.levels(r)),
 	}
 	return req
 }
@@ -218,8 +224,13 @@ func (h *Host) prepare(ctx context.Context, ses *fold.Session, t *fold.Turn, bou
 			pass.Release()
 		}
 	}()
+	levels, ports, err := h.isolate(r, req, h.cfg.environ)
+	if err != nil {
+		return nil, err
+	}
+	req.Confined = confines(levels)
 	j := &job{
-		adapter: r.Adapter.Name(), remedy: r.remedy(), request: req, door: door, pass: pass, use: use, release: release, marker: h.markers() + t.ID.Hex(),
+		adapter: r.Adapter.Name(), isolation: levels, remedy: r.remedy(), request: req, door: door, pass: pass, use: use, release: release, marker: h.markers() + t.ID.Hex(),
 	}
 	err = h.asked(r, "prepare", func() (err error) { return h.plan(ctx, r, j) })
 	if err != nil {
@@ -231,11 +242,16 @@ func (h *Host) prepare(ctx context.Context, ses *fold.Session, t *fold.Turn, bou
 		return nil, err
 	}
 	j.dir = dir
+	defer func() {
+		if err != nil {
+			discard(j.dir)
+		}
+	}()
 	j.limits, j.maxOutput = h.machineLimits(&t.Settings.Agent), req.Limits.OutputBytes
 	secret := h.secrets(&t.Settings.Agent)
-	passed := h.passthrough(r, t.Settings)
+	base := h.environ(h.passthrough(r, t.Settings), req, levels, pairs(t.Settings.Agent.Env), secret)
 	environ := func(own []string) []string {
-		env := childEnv(h.cfg.environ, passed, pairs(t.Settings.Agent.Env), secret, own)
+		env := base(own)
 		if key != "" {
 			return keyless(env, key)
 		}
@@ -248,8 +264,13 @@ func (h *Host) prepare(ctx context.Context, ses *fold.Session, t *fold.Turn, bou
 		hidden = append(hidden, v)
 	}
 	hidden = append(append(hidden, h.cfg.secrets...), inv.Secrets...)
+	alone := j.limits != process.Limits{} // those below are for each process
+	j.limits = heldBy(levels, j.limits)
+	if err := h.confine(r, j, ports, len(files) > 0); err != nil {
+		return nil, err
+	}
 	if j.berth != nil {
-		j.berth.limits, j.berth.alone = j.limits, j.limits != process.Limits{} || j.berth.runner.Once
+		j.berth.limits, j.berth.alone = j.limits, alone || j.berth.runner.Once || j.berth.box != nil && len(files) > 0
 		j.berth.seal(t.Settings.Owner, ses.ID, environ)
 		j.berth.redact, j.berth.pass = h.redactors.get(hidden), pass
 		hidden = append(hidden, variableValues(req.MCP)...) // they go by standard input

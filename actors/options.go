@@ -14,6 +14,7 @@ import (
 
 	"github.com/agenthost/agenthost/actors/agent"
 	"github.com/agenthost/agenthost/actors/budget"
+	"github.com/agenthost/agenthost/actors/isolation"
 	"github.com/agenthost/agenthost/actors/policy"
 	"github.com/agenthost/agenthost/actors/process"
 	"github.com/agenthost/agenthost/actors/redact"
@@ -159,6 +160,7 @@ type RuntimeConfig struct {
 	// Strict refuses workspace_write on an adapter that cannot confine it.
 	Strict    bool
 	Sandboxed bool
+	Isolation Isolation // default what a host always does
 	// Declared says that the adapter is one of the operator's own: a command that a
 	// policy has to list.
 	Declared bool
@@ -215,6 +217,9 @@ type config struct {
 	hidden       *redact.Live
 	memory       scales
 	policy       *policy.Roster
+	// machine is what there is to isolate with; unseen are paths that no confined CLI sees.
+	machine *isolation.Machine
+	unseen  []string
 }
 
 // WithStore sets where journal and records live. The Host closes it. Default: a
@@ -291,6 +296,13 @@ func WithCgroups(g *process.Cgroups) Option { return func(c *config) { c.cgroups
 // is recorded.
 func WithTapes(start func(*Taped) Tape) Option { return func(c *config) { c.tapes = start } }
 
+// WithIsolation says what there is to isolate with, and which paths no confined CLI may
+// see besides the state directory, such as the configuration of the embedding program.
+// Default: the levels that need nothing.
+func WithIsolation(m *isolation.Machine, unseen ...string) Option {
+	return func(c *config) { c.machine, c.unseen = m, append(c.unseen, unseen...) }
+}
+
 func (c *config) validate() error {
 	var errs []error
 	if c.stateDir == "" {
@@ -318,6 +330,9 @@ func (c *config) validate() error {
 		}
 		if err := spec.ValidOnBusy("on_busy", r.OnBusy); err != nil {
 			errs = append(errs, fmt.Errorf("runtime %q: %w", r.Adapter.Name(), err))
+		}
+		if r.Home == HomeInherit && r.Isolation.asked() >= isolation.Home {
+			errs = append(errs, fmt.Errorf("runtime %q: isolation %s gives the CLI a home of its own, so its home cannot be the user's", r.Adapter.Name(), r.Isolation.asked()))
 		}
 		if err := spec.ValidPermissions(r.Permissions); err != nil {
 			errs = append(errs, fmt.Errorf("runtime %q: %w", r.Adapter.Name(), err))
@@ -371,6 +386,9 @@ func (c *config) fill() {
 	}
 	if c.environ == nil {
 		c.environ = os.Environ()
+	}
+	if c.machine == nil {
+		c.machine = &isolation.Machine{Unwrapped: "this program does not look for bwrap"}
 	}
 	c.limits = c.limits.withDefaults()
 	c.memory.fill()

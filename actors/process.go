@@ -7,6 +7,7 @@ import (
 
 	"github.com/agenthost/agenthost/actors/agent"
 	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/isolation"
 	"github.com/agenthost/agenthost/actors/process"
 	"github.com/asynkron/protoactor-go/actor"
 )
@@ -199,8 +200,9 @@ func (r *reader) spec() process.Spec {
 	l := r.host.cfg.limits
 	return process.Spec{
 		Path: r.job.request.Binary, Args: r.job.invocation.Args, Env: r.job.env, Dir: r.job.request.Workspace,
+		Wrap: r.job.wrap, NoCore: r.job.isolation.Has(isolation.Rlimits),
 		Stdin: r.job.invocation.Stdin, Marker: r.job.marker, Stderr: veil{r.job.redact}.stderr(),
-		MaxLine: l.MaxLineBytes, MaxOutput: r.job.maxOutput, Limits: r.job.limits, Cgroups: r.host.cfg.cgroups,
+		MaxLine: l.MaxLineBytes, MaxOutput: r.job.maxOutput, Limits: r.job.limits, Cgroups: r.host.groupsOf(r.job.isolation),
 		OnLines: r.lines, OnDropped: r.dropped, OnLimit: r.limit, OnExit: r.exit,
 	}
 }

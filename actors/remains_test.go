@@ -11,14 +11,18 @@ import (
 	"time"
 
 	"github.com/agenthost/agenthost/actors"
+	"github.com/agenthost/agenthost/actors/isolation"
 	"github.com/agenthost/agenthost/actors/process"
 	"go.uber.org/goleak"
 )
 
 // TestMain looks, after all tests, for what they left: goroutines, descriptors,
 // zombies, processes. With a directory in its environment the binary is the
-// server of TestKilledServer.
+// server of TestKilledServer, and with a verb it is the program that confines a CLI.
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == isolation.Verb {
+		os.Exit(isolation.Main(os.Args[2:]))
+	}
 	if dir := os.Getenv(victimVar); dir != "" {
 		os.Exit(victim(dir))
 	}

@@ -96,9 +96,12 @@ func (h *Host) admissible(ctx context.Context, s *spec.Session, in *spec.NewInpu
 		return event.FailParam(event.PermissionUnsupported, "permissions", fmt.Sprintf(
 			"adapter %s cannot run with permissions %s; it can with %v", r.Adapter.Name(), perm, caps.Permissions))
 	}
-	if perm == spec.WorkspaceWrite && r.Strict && !caps.Confined && !r.Sandboxed {
+	if err := h.isolable(r); err != nil {
+		return err
+	}
+	if perm == spec.WorkspaceWrite && r.Strict && !caps.Confined && !r.Sandboxed && !confines(h.levels(r)) {
 		return event.FailParam(event.PermissionUnsupported, "permissions", fmt.Sprintf(
-			"adapter %s does not confine workspace_write and agents.%s.permissions_strict is set; use read_only, or set sandboxed if this machine is itself the sandbox",
+			"adapter %s does not confine workspace_write and agents.%s.permissions_strict is set; use read_only, an isolation level that confines it, or set sandboxed if this machine is itself the sandbox",
 			r.Adapter.Name(), r.Adapter.Name()))
 	}
 	if err := limitable(&caps, r.Adapter.Name(), s); err != nil {

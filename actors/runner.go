@@ -7,6 +7,7 @@ import (
 
 	"github.com/agenthost/agenthost/actors/agent"
 	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/isolation"
 	"github.com/agenthost/agenthost/actors/process"
 	"github.com/agenthost/agenthost/actors/relay"
 	"github.com/asynkron/protoactor-go/actor"
@@ -190,7 +191,7 @@ func (r *runner) launch(c actor.Context) {
 		return true
 	}
 	spec := process.Spec{
-		Path: b.request.Binary, Talk: true, Marker: marker, Stderr: veil{b.redact}.stderr(), MaxLine: host.cfg.limits.MaxLineBytes, Limits: b.limits, Cgroups: host.cfg.cgroups,
+		Path: b.request.Binary, Talk: true, Marker: marker, Stderr: veil{b.redact}.stderr(), MaxLine: host.cfg.limits.MaxLineBytes, Limits: b.limits, Cgroups: host.groupsOf(b.isolation), NoCore: b.isolation.Has(isolation.Rlimits),
 		OnLines: func(lines [][]byte) {
 			select {
 			case credits <- struct{}{}:
@@ -220,6 +221,9 @@ func (r *runner) launch(c actor.Context) {
 			spec.Args, spec.Dir = append(slices.Clone(run.Args), run.Resume...), run.Dir
 			if spec.Dir == "" {
 				spec.Dir = host.cfg.stateDir
+			}
+			if m.dir, err = host.isolateRunner(b, &spec, host.runnerDir(id), m); err != nil {
+				return err
 			}
 			m.tape = host.record(&Taped{
 				Adapter: b.adapter.Name(), Driver: DriverPersistent, Binary: spec.Path, Args: spec.Args, Dir: spec.Dir,

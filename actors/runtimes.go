@@ -35,7 +35,11 @@ type Runtime struct {
 	Proof        agent.Proof // of the adapter, by its tests
 	Lacks        []Lack      // of the installed program, where it is not the tested one
 	Installable  []string    // versions that there are manifests of, the newest first
-	Install      *Install    // the newest installation, nil when there was none
+	// Isolation lists the levels that a turn gets here; IsolationLacks says why none is
+	// run, where the required one is not there. Boxed says that the host confines it.
+	Isolation, IsolationLacks string
+	Boxed                     bool
+	Install                   *Install // the newest installation, nil when there was none
 }
 
 // runtimes is the host's set of adapters; the lists are fixed after newRuntimes.
@@ -268,8 +272,12 @@ func (h *Host) Runtimes(ctx context.Context) []Runtime {
 		r := Runtime{
 			Name: rc.Adapter.Name(), Aliases: rc.Adapter.Aliases(), Binary: rc.Binary, Driver: string(driver), DriverWhy: why,
 			Default: rc.Adapter.Name() == h.fallback(), Home: rc.Home, Permissions: rc.Permissions,
+			Isolation: h.levels(rc).String(), Boxed: confines(h.levels(rc)),
 			Confined: caps.Confined, KeySet: rc.LLM.APIKey != "", Capabilities: caps, Proof: rc.Proof,
 			Installable: h.Installable(rc.Adapter.Name()), Install: h.InstallOf(rc.Adapter.Name()),
+		}
+		if f, ok := event.AsFailure(h.isolable(rc)); ok {
+			r.IsolationLacks = f.Message
 		}
 		if p, err := h.runtimes.locate(rc); err == nil {
 			r.Path, r.Installed = p, true

@@ -342,7 +342,7 @@ func (t *turnActor) ready(c actor.Context) {
 		t.dispose()
 		return
 	}
-	t.step(c, turn.Prepared{ExitIsVerdict: t.job.invocation.ExitIsVerdict, Veil: veil{t.job.redact}}, nil)
+	t.step(c, turn.Prepared{ExitIsVerdict: t.job.invocation.ExitIsVerdict, Veil: veil{t.job.redact}, Isolation: t.job.told}, nil)
 }
 
 func (t *turnActor) spawn(c actor.Context) {

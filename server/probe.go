@@ -64,21 +64,23 @@ func (s *Server) readMetrics(c *call.Call) {
 }
 
 type runtime struct {
-	ID           string     `json:"id"`
-	Name         string     `json:"name"`
-	Object       string     `json:"object" enum:"agent.runtime"`
-	Aliases      []string   `json:"aliases"`
-	Binary       string     `json:"binary"`
-	Installed    bool       `json:"installed"`
-	Path         *string    `json:"path"`
-	Version      *string    `json:"version"`
-	Experimental bool       `json:"experimental"`
-	Capabilities any        `json:"capabilities"`
-	Driver       string     `json:"driver" enum:"exec,persistent"`
-	DriverReason string     `json:"driver_reason"`
-	Home         string     `json:"home"`
-	Permissions  string     `json:"permissions"`
-	Confinement  string     `json:"confinement" enum:"none,cli"`
+	ID           string   `json:"id"`
+	Name         string   `json:"name"`
+	Object       string   `json:"object" enum:"agent.runtime"`
+	Aliases      []string `json:"aliases"`
+	Binary       string   `json:"binary"`
+	Installed    bool     `json:"installed"`
+	Path         *string  `json:"path"`
+	Version      *string  `json:"version"`
+	Experimental bool     `json:"experimental"`
+	Capabilities any      `json:"capabilities"`
+	Driver       string   `json:"driver" enum:"exec,persistent"`
+	DriverReason string   `json:"driver_reason"`
+	Home         string   `json:"home"`
+	Permissions  string   `json:"permissions"`
+	Confinement  string   `json:"confinement" enum:"none,cli,host"`
+	// Isolation are the levels that a turn gets on this machine.
+	Isolation    []string   `json:"isolation" enum:"group,home,rlimits,cgroup,landlock,bubblewrap"`
 	AuthPresent  bool       `json:"auth_env_present"`
 	InstallSteps [][]string `json:"install_steps"`
 	// Installable are the versions that this host can install, the newest first, and
@@ -130,13 +132,16 @@ func (s *Server) listRuntimes(c *call.Call) {
 			continue
 		}
 		confinement := "none"
-		if r.Confined {
+		switch {
+		case r.Boxed:
+			confinement = "host"
+		case r.Confined:
 			confinement = "cli"
 		}
 		out.Data = append(out.Data, runtime{
 			ID: r.Name, Name: r.Name, Object: "agent.runtime", Aliases: append([]string{}, r.Aliases...), Binary: r.Binary,
 			Installed: r.Installed, Path: orNull(r.Path), Version: orNull(r.Version), Experimental: r.Capabilities.Experimental,
-			Capabilities: r.Capabilities, Driver: r.Driver, DriverReason: r.DriverWhy, Home: string(r.Home), Permissions: string(r.Permissions), Confinement: confinement,
+			Capabilities: r.Capabilities, Driver: r.Driver, DriverReason: r.DriverWhy, Home: string(r.Home), Permissions: string(r.Permissions), Confinement: confinement, Isolation: strings.Split(r.Isolation, ","),
 			AuthPresent: r.KeySet, InstallSteps: append([][]string{}, s.cfg.Install[r.Name]...),
 			Installable: append([]string{}, r.Installable...), Install: installObject(r.Install), Implemented: true, Default: r.Default,
 			Lacks: lacksOf(r.Lacks), Features: words(r.Proof.Features), VerifiedVersion: orNull(r.Proof.Version),

@@ -54,6 +54,10 @@ type Flagged interface {
 	Help(args []string) (help []string, words map[string]string)
 }
 
+// SelfServing is implemented by an adapter whose CLI talks to itself by TCP, at a port
+// that the system gives it: where ports are allowed by number, it cannot work.
+type SelfServing interface{ SelfServing() }
+
 // Capabilities is what an adapter can do. Reported at /v1/agents/runtimes.
 type Capabilities struct {
 	Resume       bool               `json:"resume"`
@@ -139,6 +143,9 @@ type Request struct {
 	// Root says that the host runs as uid 0; Sandboxed that the machine is itself
 	// the sandbox.
 	Root, Sandboxed bool
+	// Confined says that the host itself holds the CLI to its permissions, in a way in
+	// which a sandbox of the CLI's own could not start.
+	Confined bool
 }
 
 // HostServer is the host's own MCP server (streamable HTTP) for one turn. It offers

@@ -81,7 +81,7 @@ func drawBody(t *rapid.T, k Kind) Body {
 	case TurnEnded:
 		end := &End{
 			Outcome: Outcome(rapid.Byte().Draw(t, "outcome")), Carry: genBytes().Draw(t, "carry"), Idle: rapid.Bool().Draw(t, "idle"),
-			FirstByte: rapid.Int64().Draw(t, "first"), Exit: str.Draw(t, "exit"),
+			FirstByte: rapid.Int64().Draw(t, "first"), Exit: str.Draw(t, "exit"), Isolation: str.Draw(t, "isolation"),
 		}
 		if rapid.Bool().Draw(t, "fails") {
 			end.Failure = &Failure{

@@ -231,6 +231,9 @@ type End struct {
 	FirstByte int64 `json:"first_byte,omitempty"`
 	// Exit describes how the process ended, for people; empty without one.
 	Exit string `json:"exit,omitempty"`
+	// Isolation lists the levels of isolation that the turn's CLI ran with, where its
+	// agent asks for any.
+	Isolation string `json:"isolation,omitempty"`
 }
 
 // Usage counts tokens of one turn. Input includes Cached and CacheWrite, Output

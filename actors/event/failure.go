@@ -37,6 +37,9 @@ const (
 	ServerRestarted     Code = "server_restarted"
 	StorageFailed       Code = "storage_failed"
 	OpenFilesLimit      Code = "open_files_limit"
+	// IsolationUnavailable: this machine cannot keep the CLI as far away as its agent's
+	// configuration requires.
+	IsolationUnavailable Code = "isolation_unavailable"
 )
 
 // Codes a request can be refused with before anything is accepted. The set is

@@ -60,7 +60,7 @@ func samples() []Event {
 			Outcome: Failed,
 			Failure: &Failure{Code: UsageLimited, Message: "used up", Param: "model", Oldest: "evt_1", RetryAfter: 5, ResetsAt: 1_796_000_000},
 			Usage:   &Usage{Input: 10, Cached: 4, CacheWrite: 2, Output: 6, Reasoning: 1, MicroUSD: 42},
-			Carry:   []byte(`{"total":16}`), Idle: true, FirstByte: 1_796_000_000_003, Exit: "exit status 1",
+			Carry:   []byte(`{"total":16}`), Idle: true, FirstByte: 1_796_000_000_003, Exit: "exit status 1", Isolation: "group,cgroup",
 		}},
 		{Kind: TurnForgotten, Turn: sampleTurn},
 		{Kind: SessionDeleted},

@@ -39,6 +39,8 @@ type Session struct {
 	Held *event.Budget `json:"held,omitempty"`
 	// Head is the last event's number.
 	Head int64 `json:"head"`
+	// Isolation is that of the newest turn that told it.
+	Isolation string `json:"isolation,omitempty"`
 }
 
 // TurnStatus is where a turn stands.

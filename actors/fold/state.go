@@ -306,6 +306,9 @@ func (s *State) ended(ev *event.Event, o *openTurn) *View {
 	default:
 		o.turn.Status = Failed
 	}
+	if end.Isolation != "" {
+		s.session.Isolation = end.Isolation
+	}
 	if end.Usage != nil {
 		sum := event.Usage{}
 		if s.session.Usage != nil {

@@ -110,6 +110,21 @@ func resolve(path string) (string, error) {
 	return abs, nil
 }
 
+// wrappable says, for a program that another one is to become, what its own start
+// would have said.
+func wrappable(spec *Spec, path string) error {
+	if len(spec.Wrap) == 0 {
+		return nil
+	}
+	switch st, err := os.Stat(path); {
+	case err != nil:
+		return startError(path, spec.Dir, err)
+	case !st.Mode().IsRegular() || st.Mode()&0o111 == 0:
+		return startError(path, spec.Dir, syscall.EACCES)
+	}
+	return nil
+}
+
 // environment is env with our marker in the place of any other.
 func environment(env []string, marker string) []string {
 	out := make([]string, 0, len(env)+1)

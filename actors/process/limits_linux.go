@@ -16,8 +16,7 @@ import (
 // before its first instruction, and let go after this. Where tracing is forbidden
 // it runs already, and what it may have started gets them too. It says how many open
 // files the leader may have, 0 when that is not among them.
-func (l *Limits) impose(pid int) (files int) {
-	list := l.rlimits()
+func impose(pid int, list []rlimit) (files int) {
 	if len(list) == 0 {
 		return 0
 	}
@@ -58,7 +57,11 @@ type rlimit struct {
 	limit    unix.Rlimit
 }
 
-func (l *Limits) rlimits() (list []rlimit) {
+func (s *Spec) rlimits() (list []rlimit) {
+	if s.NoCore {
+		list = append(list, rlimit{unix.RLIMIT_CORE, unix.Rlimit{}})
+	}
+	l := &s.Limits
 	if l.CPU > 0 {
 		// SIGXCPU at the first, which says what it was about; SIGKILL at the second.
 		s := uint64(math.Ceil(l.CPU.Seconds()))

@@ -48,6 +48,9 @@ func Start(spec Spec) (*Process, error) {
 		spec: spec, gone: make(chan struct{}), errEnded: make(chan struct{}),
 		tail: newTail(spec.StderrTail),
 	}
+	if err := wrappable(&spec, path); err != nil {
+		return nil, err
+	}
 	ends, err := p.openPipes()
 	defer ends.close()
 	if err != nil {
@@ -56,6 +59,10 @@ func Start(spec Spec) (*Process, error) {
 	}
 	c := &child{path: path, argv: append([]string{spec.Path}, spec.Args...),
 		env: environment(spec.Env, spec.Marker), dir: spec.Dir, ends: ends}
+	if len(spec.Wrap) > 0 {
+		c.argv = append(append(append([]string{}, spec.Wrap...), path), spec.Args...)
+		c.path = spec.Wrap[0]
+	}
 	p.group = spec.Cgroups.group(groupName(spec.Marker), &spec.Limits)
 	if err := table.start(p, c); err != nil {
 		p.group.remove()

@@ -305,6 +305,8 @@ func TestStartErrors(t *testing.T) {
 		"empty":          {Spec{}, ErrNotFound},
 		"directory":      {Spec{Path: dir}, ErrNotExecutable},
 		"no x bit":       {Spec{Path: plain}, ErrNotExecutable},
+		"wrapped":        {Spec{Path: "/not/there", Wrap: []string{"/usr/bin/env"}}, ErrNotFound},
+		"wrapped plain":  {Spec{Path: plain, Wrap: []string{"/usr/bin/env"}}, ErrNotExecutable},
 		"no interpreter": {Spec{Path: write("script", "#!/not/there\n", 0o700)}, ErrNotExecutable},
 		"no format":      {Spec{Path: write("data", "hello", 0o700)}, ErrNotExecutable},
 		"no workdir":     {Spec{Path: "/bin/true", Dir: dir + "/missing"}, ErrWorkdir},
@@ -414,4 +416,27 @@ func TestDescriptorsAreGivenBack(t *testing.T) {
 	if len(table.leaders) != 0 || len(table.unswept) != 0 {
 		t.Errorf("table: %d leaders, %d unswept", len(table.leaders), len(table.unswept))
 	}
+}
+
+// What wraps a program gets the whole command line, the program by its full path.
+func TestWrappedProgram(t *testing.T) {
+	t.Parallel()
+	var out []string
+	done := make(chan Status, 1)
+	p, err := Start(Spec{
+		Path: "echo", Args: []string{"one", "two words"}, Wrap: []string{"/usr/bin/env", "-u", "NOTHING"}, NoCore: true,
+		OnLines: func(lines [][]byte) {
+			for _, l := range lines {
+				out = append(out, string(l))
+			}
+		},
+		OnExit: func(st Status) { done <- st },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if st := <-done; st.Code != 0 || len(out) != 1 || out[0] != "one two words" {
+		t.Errorf("%+v said %q", st, out)
+	}
+	p.Sweep(t.Context())
 }

@@ -21,6 +21,9 @@ type Spec struct {
 	Path string
 	// Args are the arguments without argv[0], which is Path as given.
 	Args []string
+	// Wrap, if not empty, is the program that becomes Path, with its arguments: the
+	// command line is Wrap, then Path, made absolute, and Args.
+	Wrap []string
 	// Env is the whole environment but for the marker; nothing is inherited.
 	Env []string
 	// Dir is the working directory, ours if empty.
@@ -35,8 +38,10 @@ type Spec struct {
 	// It must be unique among the running processes. Empty sets no variable.
 	Marker string
 
-	// Limits bound the process and what it starts.
+	// Limits bound the process and what it starts; with NoCore none of it leaves its
+	// memory in a file when it dies.
 	Limits Limits
+	NoCore bool
 	// Cgroups, if not nil, gives the tree a control group of its own.
 	Cgroups *Cgroups
 

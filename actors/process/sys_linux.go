@@ -67,7 +67,8 @@ func (p *Process) spawn(c *child) error {
 		p.ungroup()
 	}
 	defer func() { closeFD(group) }()
-	held := len(p.spec.Limits.rlimits()) > 0
+	limits := p.spec.rlimits()
+	held := len(limits) > 0
 	for try := 0; ; try++ {
 		pidfd := -1
 		pid, _, err := syscall.StartProcess(c.path, c.argv, &syscall.ProcAttr{
@@ -93,7 +94,7 @@ func (p *Process) spawn(c *child) error {
 			return err
 		}
 		p.pid = pid
-		p.files.bound(p.spec.Limits.impose(pid))
+		p.files.bound(impose(pid, limits))
 		if held {
 			letGo(pid)
 		}

@@ -25,10 +25,11 @@ type (
 	// Prepared says that workspace, files and binary are there. ExitIsVerdict is
 	// what Config.ExitIsVerdict is, told by who knows the invocation; the idle clock
 	// is then off unless Config.IdleAsked. Veil, nil for none, redacts what the CLI
-	// says.
+	// says. Isolation becomes the end's.
 	Prepared struct {
 		ExitIsVerdict bool
 		Veil          Veil
+		Isolation     string
 	}
 	// PrepareFailed says that they are not. Nothing was spawned.
 	PrepareFailed struct{ Failure *event.Failure }

@@ -197,7 +197,7 @@ func (t *Turn) close(exit string) {
 	t.settledAt = t.now
 	t.disarm(TurnTimer, IdleTimer, SettleTimer, CallTimer, WaitTimer)
 	t.closeCalls()
-	end := &event.End{FirstByte: t.firstByte, Exit: exit}
+	end := &event.End{FirstByte: t.firstByte, Exit: exit, Isolation: t.isolation}
 	var text string
 	end.Usage = t.used
 	if v := t.verdict; v != nil {

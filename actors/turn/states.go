@@ -43,6 +43,7 @@ func (t *Turn) preparing(in Input) {
 				t.cfg.IdleTimeout = 0 // such a CLI may be silent until its end
 			}
 		}
+		t.isolation = in.Isolation
 		t.state = starting
 		t.do(Spawn{})
 	case PrepareFailed:

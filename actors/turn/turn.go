@@ -84,6 +84,8 @@ type Turn struct {
 	told      bool // Terminate was given
 	killed    bool // Kill was given because of a limit
 	exited    bool
+	// isolation is what the end says of it.
+	isolation string
 	// turnEnds is when the turn is out of time, turnLeft what was left of it when it
 	// began to wait.
 	turnEnds int64

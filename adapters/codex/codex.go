@@ -53,7 +53,7 @@ func (*Adapter) Kept(native string) []string {
 
 // Validate refuses what Codex cannot run.
 func (a *Adapter) Validate(r *agent.Request) error {
-	if sandbox(r.Permissions) == nil {
+	if sandbox(r.Permissions, false) == nil {
 		return event.FailParam(event.PermissionUnsupported, "permissions", fmt.Sprintf("codex exec has no permission %q: use read_only, workspace_write or full_access", r.Permissions))
 	}
 	if err := a.valid(r); err != nil {

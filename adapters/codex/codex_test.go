@@ -91,6 +91,18 @@ func TestResumedTurnNamesItsThreadBeforeThePrompt(t *testing.T) {
 	}
 }
 
+// Where the host confines it, Codex's own sandbox could not start.
+func TestConfinedByTheHost(t *testing.T) {
+	t.Parallel()
+	for _, p := range []spec.Permissions{spec.ReadOnly, spec.WorkspaceWrite} {
+		r := adaptertest.Request(&codex.Adapter{})
+		r.Permissions, r.Confined = p, true
+		if args := invoke(t, r).Args; !slices.Contains(args, "--dangerously-bypass-approvals-and-sandbox") {
+			t.Errorf("%s: %q", p, args)
+		}
+	}
+}
+
 func TestKeyWithoutAddressGoesToTheOwnProvider(t *testing.T) {
 	t.Parallel()
 	r := adaptertest.Request(&codex.Adapter{})

@@ -22,8 +22,12 @@ const (
 const schemaFile = "output-schema.json"
 
 // sandbox gives the arguments of a permission, nil for one that codex exec does not
-// have. The same arguments work for exec and exec resume.
-func sandbox(p spec.Permissions) []string {
+// have. Where the host confines it, its own sandbox could not start: nothing may be
+// mounted there. The same arguments work for exec and exec resume.
+func sandbox(p spec.Permissions, confined bool) []string {
+	if confined && (p == spec.ReadOnly || p == spec.WorkspaceWrite) {
+		p = spec.FullAccess // of what the host leaves it
+	}
 	switch p {
 	case spec.ReadOnly:
 		return []string{"-c", `sandbox_mode="read-only"`, "-c", `approval_policy="never"`}
@@ -91,7 +95,7 @@ func build(r *agent.Request) (*agent.Invocation, error) {
 	case m.Enabled && m.Max != nil:
 		set("agents.max_threads", strconv.Itoa(*m.Max))
 	}
-	args = append(args, sandbox(r.Permissions)...)
+	args = append(args, sandbox(r.Permissions, r.Confined)...)
 	if r.Text.Type == "json_schema" {
 		inv.Files = append(inv.Files, agent.File{Name: schemaFile, Data: r.Text.Schema})
 		args = append(args, "--output-schema", filepath.Join(r.Dir, schemaFile))

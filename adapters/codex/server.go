@@ -90,6 +90,9 @@ func (*Adapter) NewProtocol() agent.Protocol {
 // another. They travel by standard input; secrets may be in them.
 func settings(r *agent.Request) (map[string]any, error) {
 	sandbox, approvals, _ := scope(r.Permissions)
+	if r.Confined {
+		sandbox = "danger-full-access" // of what the host leaves it: its own could not start
+	}
 	p := map[string]any{"cwd": r.Workspace, "sandbox": sandbox, "approvalPolicy": approvals}
 	if r.Model != "" {
 		p["model"] = r.Model

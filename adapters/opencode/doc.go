@@ -18,6 +18,8 @@
 //   - With a plugin the CLI waits until it has installed a package for plugins into its
 //     home, from the network. It is kept from that (NPM_CONFIG_OFFLINE), and its commands
 //     and tool servers are told that they may.
+//   - It serves itself by HTTP on a loopback port that the system gives it, so it works
+//     where ports are allowed by number (landlock) only in a network of its own.
 //   - Tokens are told of a turn's last request only, so they are not counted.
 //   - It tells no patience with a provider that fails: it tries again for minutes on 5xx.
 //

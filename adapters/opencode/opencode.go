@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"github.com/agenthost/agenthost/actors/agent"
 	"github.com/agenthost/agenthost/actors/spec"
 	"github.com/agenthost/agenthost/adapters/acp"
 )
@@ -11,9 +12,17 @@ const Pinned = "1.18.33"
 // Name is the adapter's name.
 const Name = "opencode"
 
+// Adapter is the OpenCode CLI; see New.
+type Adapter struct{ acp.Known }
+
+var _ agent.SelfServing = Adapter{}
+
+// SelfServing says that it is its own server's client.
+func (Adapter) SelfServing() {}
+
 // New is the adapter.
-func New() acp.Known {
-	return acp.Known{Adapter: acp.New(acp.CLI{
+func New() Adapter {
+	return Adapter{acp.Known{Adapter: acp.New(acp.CLI{
 		Agent: acp.Agent{
 			Name: Name,
 			// Its configuration keeps the permissions; what it still asks is its doubt
@@ -27,5 +36,5 @@ func New() acp.Known {
 		Aliases: []string{"opencode-ai", "open-code"},
 		Command: []string{"opencode", "acp"},
 		Prepare: prepare, ToolLists: true, Wires: []string{"chat", "responses"},
-	})}
+	})}}
 }

@@ -173,9 +173,14 @@ func runtimeConfig(a agent.Adapter, r *config.Runtime, local bool) actors.Runtim
 		Strict: r.PermissionsStrict, Sandboxed: r.Sandboxed, LLM: llm, Relay: r.LLM.Relay, Passthrough: passed, Vendor: vendor, Declared: own(a.Name()) == nil, ExtraArgs: r.ExtraArgs,
 		Proof: adapters.ProofOf(a.Name()), Remedy: remedy(a.Name(), r.Binary),
 	}
+	level, required := r.Isolation.Levels()
+	out.Isolation = actors.Isolation{Level: level, Required: required, Read: r.Isolation.Read, Write: r.Isolation.Write}
+	for _, port := range r.Isolation.Ports {
+		out.Isolation.Ports = append(out.Isolation.Ports, uint16(port))
+	}
 	// The person's own sign-in is used where only that person can ask, and where no
 	// key was given to be used instead.
-	if r.Home == "inherit" || r.Home == "auto" && local && llm.APIKey == "" {
+	if r.Home == "inherit" || r.Home == "auto" && local && llm.APIKey == "" && !r.Isolation.OwnHome() {
 		out.Home = actors.HomeInherit
 	}
 	return out

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/agenthost/agenthost/actors"
+	"github.com/agenthost/agenthost/actors/isolation"
 	"github.com/agenthost/agenthost/actors/process"
 	"github.com/agenthost/agenthost/actors/spec"
 	"github.com/agenthost/agenthost/cmd/config"
@@ -46,9 +47,14 @@ func (v *doctorVerb) Run(c *console) error {
 	}
 	opts := options(cfg, slog.New(slog.DiscardHandler), cfg.StateDir, runtimes)
 	groups, noGroups := process.FindCgroups()
+	ungrouped := ""
 	if noGroups == nil {
 		opts = append(opts, actors.WithCgroups(groups))
+	} else {
+		ungrouped = noGroups.Error()
 	}
+	ladder := isolators(ungrouped)
+	opts = append(opts, actors.WithIsolation(ladder))
 	if warden.Available() {
 		opts = append(opts, actors.WithWarden(&warden.Keeper{})) // as a server has it; none is started
 	}
@@ -70,6 +76,7 @@ func (v *doctorVerb) Run(c *console) error {
 	d.port()
 	d.access()
 	d.groups(groups, noGroups)
+	d.isolation(host, ladder)
 	for _, g := range host.Guarantees() {
 		d.line("guarantee", true, g)
 	}
@@ -138,6 +145,8 @@ func (d *doctor) agent(r actors.Runtime) bool {
 	facts := []string{"driver " + r.Driver + " (" + r.DriverWhy + ")", "permissions " + string(r.Permissions)}
 	if r.Confined {
 		facts = append(facts, "confined by the CLI's sandbox")
+	} else if r.Boxed {
+		facts = append(facts, "confined by the host")
 	} else {
 		facts = append(facts, "confinement: none")
 	}
@@ -146,11 +155,12 @@ func (d *doctor) agent(r actors.Runtime) bool {
 	}
 	d.more(facts...)
 	d.provider(r, credential)
+	runs := d.level(r)
 	if r.Permissions == spec.FullAccess && os.Geteuid() == 0 && !d.cfg.Agents.Runtimes[r.Name].Sandboxed {
 		d.more("full_access as root is refused")
 		d.fix("set agents." + r.Name + ".sandboxed: true if this machine is itself the sandbox, or use workspace_write")
 	}
-	return true
+	return runs
 }
 
 // provider says with whose credential the CLI works.
@@ -361,6 +371,27 @@ func (d *doctor) groups(g *process.Cgroups, err error) {
 		level += "; without the controllers memory and pids, unless the server is alone in its group and these are delegated to it"
 	}
 	d.line("cgroups", true, level)
+}
+
+// isolation says which levels this machine has, and why not.
+func (d *doctor) isolation(host *actors.Host, m *isolation.Machine) {
+	for _, l := range isolation.Levels() {
+		mark, text := "ok", m.Holds(l)
+		if why := host.Lacks(l); why != "" {
+			mark, text = "--", "not on this machine: "+why
+		}
+		d.marked("isolation", mark, l.String()+": "+text)
+	}
+}
+
+// level says how far a CLI is kept away; false when it will not be run.
+func (d *doctor) level(r actors.Runtime) bool {
+	if r.IsolationLacks != "" {
+		d.more("isolation " + r.Isolation + "; NOT RUN: " + r.IsolationLacks)
+		return false
+	}
+	d.more("isolation " + r.Isolation)
+	return true
 }
 
 func (d *doctor) access() {

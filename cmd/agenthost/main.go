@@ -8,6 +8,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/agenthost/agenthost/actors/isolation"
 	"github.com/agenthost/agenthost/bench/chaos"
 	"github.com/agenthost/agenthost/bench/measure"
 	"github.com/agenthost/agenthost/cmd/config"
@@ -28,6 +29,8 @@ func main() {
 		switch os.Args[1] { // hidden ones, before anything else: they are to stay small
 		case warden.Verb:
 			os.Exit(warden.Main(os.Args[2:]))
+		case isolation.Verb:
+			os.Exit(isolation.Main(os.Args[2:]))
 		case chaos.CLIVerb:
 			os.Exit(chaos.CLI(os.Args[2:]))
 		case chaos.ObserverVerb:

@@ -138,7 +138,7 @@ func (v *runVerb) local(ctx context.Context, c *console, prompt string, interrup
 		return exit(exitUsage, err)
 	}
 	for _, r := range cfg.Agents.Runtimes {
-		if r.Home == "auto" {
+		if r.Home == "auto" && !r.Isolation.OwnHome() {
 			r.Home = "inherit" // a temporary home would lose the sign-in
 		}
 	}

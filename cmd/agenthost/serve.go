@@ -61,6 +61,11 @@ func (v *serveVerb) Run(c *console) (err error) {
 		return exit(exitFailed, fmt.Errorf("listen on %s: %w; another program may use the port: choose one with --port, 0 for a free one", cfg.Listen, err))
 	}
 	defer func() { _ = ln.Close() }()
+	certificate, unwatch, err := openCertificate(cfg, log)
+	if err != nil {
+		return exit(exitFailed, err)
+	}
+	defer unwatch()
 	runtimes, err := mount(cfg, local(cfg))
 	if err != nil {
 		return exit(exitFailed, err)
@@ -70,7 +75,7 @@ func (v *serveVerb) Run(c *console) (err error) {
 		return exit(exitUsage, err)
 	}
 	defer seams.close()
-	guards, guarded := guard(log, true)
+	guards, guarded := guard(log, true, secretFiles(cfg)...)
 	defer guards.end()
 	roster, err := rosterOf(cfg)
 	if err != nil {
@@ -91,7 +96,9 @@ func (v *serveVerb) Run(c *console) (err error) {
 		return exit(exitFailed, errors.Join(err, host.Stop(context.Background())))
 	}
 	defer func() { err = errors.Join(err, book.Close()) }()
-	srv, err := server.New(serverConfig(cfg, log, host, roster, book))
+	conf := serverConfig(cfg, log, host, roster, book)
+	conf.Certificate = certificate
+	srv, err := server.New(conf)
 	if err != nil {
 		return exit(exitFailed, errors.Join(err, host.Stop(context.Background())))
 	}
@@ -223,6 +230,8 @@ func serverConfig(cfg *config.Config, log *slog.Logger, host *actors.Host, roste
 		MaxConnections: cfg.Limits.MaxConnections, RequestsPerMinute: cfg.Limits.PrincipalRate,
 		Heartbeat: cfg.Stream.Heartbeat, WriteTimeout: cfg.Stream.WriteTimeout,
 		AllowInstall: cfg.AllowInstall, Policy: roster,
+		MaxAddressConnections: cfg.Limits.MaxAddressConns, AddressRequestsPerMinute: cfg.Limits.AddressRate,
+		Hosts: lowered(cfg.Web.Hosts), Origins: cfg.Web.Origins,
 		CancelWait: cfg.Limits.InterruptGrace + cfg.Limits.TerminateGrace + 2*time.Second,
 		Version:    version, Logger: log, Install: map[string][][]string{},
 		Principals: principals(cfg.Auth.Tokens), Audit: book,
@@ -273,5 +282,5 @@ func announce(log *slog.Logger, cfg *config.Config, host *actors.Host, ln net.Li
 	for _, g := range host.Guarantees() {
 		log.Debug("guarantee", "text", g)
 	}
-	log.Info("listening", "url", "http://"+ln.Addr().String(), "state_dir", cfg.StateDir, "config", or(cfg.File, "none"), "tokens", len(cfg.Auth.Tokens), "version", version, "pid", os.Getpid())
+	log.Info("listening", "url", scheme(cfg)+ln.Addr().String(), "state_dir", cfg.StateDir, "config", or(cfg.File, "none"), "tokens", len(cfg.Auth.Tokens), "version", version, "pid", os.Getpid())
 }

@@ -34,6 +34,7 @@ func (l *loader) check() {
 	c.Audit.File = l.directory("audit.file", c.Audit.File)
 	l.checkTokens()
 	l.checkListen()
+	l.checkWeb()
 	l.checkRuntimes()
 	l.checkDefault()
 	l.checkCallerMCP()
@@ -149,6 +150,7 @@ func (l *loader) checkRuntimes() {
 				l.fault(key+at, "", "is not the name of a variable", "put the value into a variable and name that one here")
 			}
 		}
+		l.checkIsolation(key, r)
 		l.checkProvider(name, r)
 		l.checkInstall(name, r)
 	}

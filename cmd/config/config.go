@@ -3,6 +3,7 @@ package config
 import (
 	"time"
 
+	"github.com/agenthost/agenthost/actors/isolation"
 	"github.com/agenthost/agenthost/actors/policy"
 	"github.com/agenthost/agenthost/actors/spec"
 )
@@ -12,6 +13,9 @@ import (
 // host to fill at spawn; secret keeps a value out of messages.
 type Config struct {
 	Listen       string       `yaml:"listen" help:"address to serve on; port 0 picks one and logs it"`
+	TLSCert      string       `yaml:"tls_cert" help:"file of the certificate, and of those that vouch for it, in PEM; read again on SIGHUP; empty serves plain HTTP"`
+	TLSKey       string       `yaml:"tls_key" help:"file of its key in PEM"`
+	Web          Web          `yaml:"web"`
 	StateDir     string       `yaml:"state_dir" help:"directory of sessions, journal and homes, 0700; in a file a relative one counts from the directory of that file"`
 	ToolsDir     string       `yaml:"tools_dir" help:"directory searched for agent CLIs before PATH"`
 	Groups       []string     `yaml:"groups" enum:"agents" help:"groups of routes that are served"`
@@ -46,6 +50,15 @@ type Config struct {
 	referenceFile string
 	saved         []spec.Agent
 	document      *policy.Document
+}
+
+// Web is what browsers may do.
+type Web struct {
+	// Hosts are names that requests may be for, besides those of this machine; Origins
+	// the pages of other sites that may send some. Without a token Hosts are the only
+	// public names that are answered.
+	Hosts   []string `yaml:"hosts"`
+	Origins []string `yaml:"origins"`
 }
 
 // Log says what is logged and how.
@@ -150,6 +163,8 @@ type Limits struct {
 	RunnerTurns         int           `yaml:"runner_turns" min:"1" help:"turns after which a long-lived CLI process is replaced"`
 	RunnerMaxMemory     Size          `yaml:"runner_max_memory" min:"1" help:"memory past which a long-lived CLI process is replaced"`
 	RunnerMaxIdle       int           `yaml:"runner_max_idle" min:"1" help:"long-lived CLI processes without a turn that are kept"`
+	MaxAddressConns     int           `yaml:"max_address_connections" help:"open connections of one address, or of one /64 of IPv6; 0 is no bound"`
+	AddressRate         int           `yaml:"address_requests_per_minute" help:"requests of one address in a minute, likewise; 0 is no bound"`
 }
 
 // Stream is about event streams.
@@ -180,18 +195,19 @@ type Agents struct {
 
 // Runtime is how one adapter is run.
 type Runtime struct {
-	Adapter           string   `yaml:"adapter"`
-	Binary            string   `yaml:"binary" help:"program: a name in tools_dir or PATH, or an absolute path"`
-	Driver            string   `yaml:"driver" enum:"auto,exec,persistent" help:"one process a turn (exec) or a long-lived one"`
-	Home              string   `yaml:"home" enum:"auto,private,inherit" help:"the CLI's own state: the user's or a private one"`
-	Permissions       string   `yaml:"permissions" enum:"read_only,workspace_write,full_access,ask" help:"permissions of agents that name none"`
-	OnBusy            string   `yaml:"on_busy" enum:"queue,steer,reject" help:"what becomes of a message that comes while a turn runs"`
-	PermissionsStrict bool     `yaml:"permissions_strict" help:"refuse permissions that the CLI cannot enforce itself"`
-	Sandboxed         bool     `yaml:"sandboxed" help:"this machine is itself the sandbox"`
-	AutoInstall       bool     `yaml:"auto_install" help:"install the CLI when a turn needs it and it is not there; needs ABX_AGENTS_ALLOW_INSTALL=1"`
-	LLM               LLM      `yaml:"llm"`
-	PassthroughEnv    []string `yaml:"passthrough_env"`
-	ExtraArgs         []string `yaml:"extra_args"`
+	Adapter           string    `yaml:"adapter"`
+	Binary            string    `yaml:"binary" help:"program: a name in tools_dir or PATH, or an absolute path"`
+	Driver            string    `yaml:"driver" enum:"auto,exec,persistent" help:"one process a turn (exec) or a long-lived one"`
+	Home              string    `yaml:"home" enum:"auto,private,inherit" help:"the CLI's own state: the user's or a private one"`
+	Permissions       string    `yaml:"permissions" enum:"read_only,workspace_write,full_access,ask" help:"permissions of agents that name none"`
+	OnBusy            string    `yaml:"on_busy" enum:"queue,steer,reject" help:"what becomes of a message that comes while a turn runs"`
+	PermissionsStrict bool      `yaml:"permissions_strict" help:"refuse permissions that the CLI cannot enforce itself"`
+	Sandboxed         bool      `yaml:"sandboxed" help:"this machine is itself the sandbox"`
+	Isolation         Isolation `yaml:"isolation"`
+	AutoInstall       bool      `yaml:"auto_install" help:"install the CLI when a turn needs it and it is not there; needs ABX_AGENTS_ALLOW_INSTALL=1"`
+	LLM               LLM       `yaml:"llm"`
+	PassthroughEnv    []string  `yaml:"passthrough_env"`
+	ExtraArgs         []string  `yaml:"extra_args"`
 
 	// The rest belongs to adapter: command, but for Command and LLMEnv, which adapter:
 	// acp has too, and the two at the end, which only that has.
@@ -206,6 +222,29 @@ type Runtime struct {
 	Modes map[string]Mode `yaml:"modes"`
 	Auth  string          `yaml:"auth_method"`
 }
+
+// Isolation is how far a CLI is kept from the rest of this machine.
+type Isolation struct {
+	Level    string `yaml:"level" enum:"auto,group,home,rlimits,cgroup,landlock,bubblewrap" help:"highest level to use, as far as this machine has it"`
+	Required string `yaml:"required" enum:"none,group,home,rlimits,cgroup,landlock,bubblewrap" help:"level below which nothing is run"`
+	// Read and Write are further paths that a confined CLI may reach, Ports further TCP
+	// ports that it may connect to.
+	Read  []string `yaml:"read"`
+	Write []string `yaml:"write"`
+	Ports []int    `yaml:"ports"`
+}
+
+// Levels are the two as the engine takes them, none and auto as the same.
+func (i *Isolation) Levels() (level, required isolation.Level) {
+	level, _ = isolation.Parse(i.Level)
+	if i.Required != "none" {
+		required, _ = isolation.Parse(i.Required)
+	}
+	return level, required
+}
+
+// OwnHome says that the CLI gets a home of its own by it.
+func (i *Isolation) OwnHome() bool { return max(i.Levels()) >= isolation.Home }
 
 // Mode is how a declared ACP agent keeps a permission.
 type Mode struct {
@@ -414,6 +453,7 @@ func defaultRuntime(binary string) *Runtime {
 		Home:        "auto",
 		Permissions: "workspace_write",
 		OnBusy:      "queue",
+		Isolation:   Isolation{Level: "auto", Required: "none"},
 		LLM:         LLM{BaseURLEnv: DefaultBaseURLEnv, APIKeyEnv: DefaultAPIKeyEnv, WireAPI: "responses"},
 		Output:      Output{Format: "text"},
 	}

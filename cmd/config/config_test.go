@@ -53,6 +53,7 @@ func TestDefaultFileSaysWhatTheProgramDoes(t *testing.T) {
 	want.File = "example.yaml"
 	// An empty list in the file and none at all are the same.
 	c.Auth.Tokens, c.Definitions, c.Policy.Statements = nil, nil, nil
+	c.Web, c.Agents.Runtimes["codex"].Isolation = Web{}, Isolation{Level: "auto", Required: "none"}
 	c.Agents.Runtimes["codex"].PassthroughEnv, c.Agents.Runtimes["codex"].ExtraArgs = nil, nil
 	if !reflect.DeepEqual(c, want) {
 		t.Fatalf("got  %+v\nwant %+v", c, want)
@@ -140,7 +141,7 @@ func TestFullFile(t *testing.T) {
 	}
 	want := Limits{7, 3, 4, 500, 60, 8, 9, 64, 10, 720 * time.Hour, time.Second, 2 * time.Minute, 3 * time.Second, 10 * time.Minute, 4 * time.Millisecond, 5 * time.Minute,
 		6 * time.Second, 7 * time.Second, 1 << 20, 65536, 2 << 30, 8 << 10, 5000, 11, 64 << 10, 77, 3 << 20, 30 << 20, 78, 4 << 20, 40 << 20, 79, 5 << 20, 128 << 10, 0, 0, 6 << 20, 1 << 40, 0,
-		100, 0.25, 200, 0.5, 300, 1.5, 400, 2.75, 500, 600 << 20, 700, 800 << 20, 900, 5 * time.Second, 20, 256 << 20, 3}
+		100, 0.25, 200, 0.5, 300, 1.5, 400, 2.75, 500, 600 << 20, 700, 800 << 20, 900, 5 * time.Second, 20, 256 << 20, 3, 100, 6000}
 	if l != want {
 		t.Errorf("limits\n got %+v\nwant %+v", l, want)
 	}
@@ -150,6 +151,12 @@ func TestFullFile(t *testing.T) {
 	x := c.Agents.Runtimes["codex"]
 	if x.Binary != "/opt/codex" || x.Home != "private" || !x.Sandboxed || !x.PermissionsStrict || x.LLM.APIKeyEnv != "MY_KEY" || x.PassthroughEnv[0] != "MY_FLAG" || x.ExtraArgs[1] != "never" {
 		t.Errorf("codex: %+v", x)
+	}
+	if i := x.Isolation; i.Level != "landlock" || i.Required != "cgroup" || !slices.Equal(i.Read, []string{"/srv/models"}) || !slices.Equal(i.Write, []string{"/srv/cache"}) || !slices.Equal(i.Ports, []int{5432}) {
+		t.Errorf("isolation: %+v", i)
+	}
+	if c.TLSCert != "/etc/agenthost/cert.pem" || c.TLSKey != "/etc/agenthost/key.pem" || c.Web.Hosts[0] != "agents.example.com" || c.Web.Origins[0] != "https://console.example.com" {
+		t.Errorf("web: %+v", c)
 	}
 	if k := c.Agents.Runtimes["claude-code"]; k.Binary != "claude" || k.Home != "inherit" || k.Driver != "auto" {
 		t.Errorf("claude-code: %+v", k)

@@ -38,6 +38,7 @@ var rooms = []room{
 	{"actors/relay", []string{"actors/event", "actors/redact"}},
 	{"actors/store", []string{"actors/event", "actors/spec", "actors/store"}},
 	{"actors/process", []string{"actors/process"}},
+	{"actors/isolation", nil},
 	{"actors/outputs", nil},
 	{"actors/secret", []string{"actors/event", "actors/spec"}},
 	{"actors/toolbox", []string{"actors/event", "actors/spec", "actors/agent"}},

@@ -170,7 +170,7 @@ func (f *fields) metadata(name string) *map[string]string {
 	}
 	m := make(map[string]string, len(*raw))
 	for k, v := range *raw {
-		if k == metaPosition || k == metaWait {
+		if k == metaPosition || k == metaWait || k == metaIsolation {
 			continue // sent back as it was shown
 		}
 		var s string

@@ -91,7 +91,7 @@ func sessionObject(s *fold.Session) *sessionWire {
 	o := &sessionWire{
 		ID: s.ID.With(event.PrefixSession), Agent: newSessionAgentObject(&set.Agent),
 		CreatedAt: seconds(s.Created), Environment: environment(&set.Environment),
-		LastActiveAt: seconds(s.LastActive), Metadata: filled(set.Metadata), Object: "agent.session",
+		LastActiveAt: seconds(s.LastActive), Metadata: reported(set.Metadata, s), Object: "agent.session",
 		RequiredActions: requiredActions(s), Status: "idle", Usage: usage(s.Usage), VaultIDs: []string{}, extras: readExtras(set.Extra),
 	}
 	switch {

@@ -21,6 +21,23 @@ const (
 	metaWait     = "agenthost.queue_wait_seconds"
 )
 
+// metaIsolation is where a session says with which levels of isolation its newest
+// ended turn ran. It is shown and not kept as well.
+const metaIsolation = "agenthost.isolation"
+
+// reported is the metadata that a session shows.
+func reported(m map[string]string, s *fold.Session) map[string]string {
+	if s.Isolation == "" {
+		return filled(m)
+	}
+	m = maps.Clone(m)
+	if m == nil {
+		m = map[string]string{}
+	}
+	m[metaIsolation] = s.Isolation
+	return m
+}
+
 // waitingObject is a turn that waits for a slot.
 type waitingObject struct {
 	ID       string `json:"id"` // the turn's

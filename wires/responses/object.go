@@ -111,6 +111,7 @@ const (
 	metaStarted   = "agenthost.started_at"
 	metaFirstByte = "agenthost.first_byte_at"
 	metaEnded     = "agenthost.ended_at"
+	metaIsolation = "agenthost.isolation"
 )
 
 const (
@@ -217,6 +218,9 @@ func (r *Response) ended(t *fold.Turn) {
 				r.Error.Param = &f.Param
 			}
 		}
+	}
+	if is := t.End.Isolation; is != "" {
+		r.Metadata[metaIsolation] = is
 	}
 	if t.Status == fold.Failed {
 		r.time(metaQueued, t.Created)

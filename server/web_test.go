@@ -21,14 +21,14 @@ import (
 	"time"
 )
 
-const page = "https://console.example.com"
+const webPage = "https://console.example.com"
 
 func (r *running) ask(t *testing.T, line string, headers ...string) *answer {
 	t.Helper()
 	return parse(t, r.raw(t, line+" HTTP/1.1\r\nConnection: close\r\n"+strings.Join(append(headers, "", ""), "\r\n")))
 }
 
-// A page whose name the attacker makes mean 127.0.0.1 sends what it likes, but not
+// A webPage whose name the attacker makes mean 127.0.0.1 sends what it likes, but not
 // another Host.
 func TestRebinding(t *testing.T) {
 	t.Parallel()
@@ -88,31 +88,31 @@ func TestPagesOfOtherSites(t *testing.T) {
 	t.Parallel()
 	const bearer, host, cors = "Authorization: Bearer " + aliceToken, "Host: t", "Access-Control-Allow-Origin"
 	closed := start(t, Config{Principals: principals}, nil)
-	shared := start(t, Config{Principals: principals, Origins: []string{page}}, nil)
-	open := start(t, Config{Origins: []string{page}}, nil)
+	shared := start(t, Config{Principals: principals, Origins: []string{webPage}}, nil)
+	open := start(t, Config{Origins: []string{webPage}}, nil)
 	preflight := []string{host, "Access-Control-Request-Method: POST", "Access-Control-Request-Headers: authorization, content-type, x-stainless-os, x-evil"}
 
-	if a := closed.ask(t, "OPTIONS /v1/responses", append(preflight, "Origin: "+page)...); a.status != 204 || a.header.Get(cors) != "" || a.header.Get("Access-Control-Allow-Methods") != "" {
+	if a := closed.ask(t, "OPTIONS /v1/responses", append(preflight, "Origin: "+webPage)...); a.status != 204 || a.header.Get(cors) != "" || a.header.Get("Access-Control-Allow-Methods") != "" {
 		t.Errorf("CORS is off and answers %d %v", a.status, a.header)
 	}
-	a := shared.ask(t, "OPTIONS /v1/responses", append(preflight, "Origin: "+page)...)
-	if a.status != 204 || a.header.Get(cors) != page || a.header.Get("Access-Control-Allow-Headers") != "authorization, content-type, x-stainless-os" || !strings.Contains(a.header.Get("Access-Control-Allow-Methods"), "POST") {
+	a := shared.ask(t, "OPTIONS /v1/responses", append(preflight, "Origin: "+webPage)...)
+	if a.status != 204 || a.header.Get(cors) != webPage || a.header.Get("Access-Control-Allow-Headers") != "authorization, content-type, x-stainless-os" || !strings.Contains(a.header.Get("Access-Control-Allow-Methods"), "POST") {
 		t.Errorf("preflight: %d %v", a.status, a.header)
 	}
 	if a := shared.ask(t, "OPTIONS /v1/responses", append(preflight, "Origin: https://attacker.example")...); a.header.Get(cors) != "" || a.header.Get("Access-Control-Allow-Headers") != "" {
 		t.Errorf("preflight of a stranger: %v", a.header)
 	}
-	if a := shared.ask(t, "GET /v1/agents", host, bearer, "Origin: "+page); a.status != 200 || a.header.Get(cors) != page || a.header.Get("Vary") != "Origin" {
+	if a := shared.ask(t, "GET /v1/agents", host, bearer, "Origin: "+webPage); a.status != 200 || a.header.Get(cors) != webPage || a.header.Get("Vary") != "Origin" {
 		t.Errorf("%d %v", a.status, a.header)
 	}
-	if a := shared.ask(t, "GET /v1/agents", host, "Origin: "+page); a.status != 401 || a.header.Get(cors) != page {
-		t.Errorf("a refusal that the page may read: %d %v", a.status, a.header)
+	if a := shared.ask(t, "GET /v1/agents", host, "Origin: "+webPage); a.status != 401 || a.header.Get(cors) != webPage {
+		t.Errorf("a refusal that the webPage may read: %d %v", a.status, a.header)
 	}
 	if a := shared.ask(t, "GET /v1/agents", host, bearer, "Origin: null"); a.header.Get(cors) != "" || a.header.Get("Vary") != "Origin" {
 		t.Errorf("a hidden origin: %v", a.header)
 	}
-	if a := open.ask(t, "GET /v1/agents", "Host: localhost", "Origin: "+page, "Sec-Fetch-Site: cross-site"); a.status != 200 || a.header.Get(cors) != page {
-		t.Errorf("a listed page of a server without a token: %d %s", a.status, a.body)
+	if a := open.ask(t, "GET /v1/agents", "Host: localhost", "Origin: "+webPage, "Sec-Fetch-Site: cross-site"); a.status != 200 || a.header.Get(cors) != webPage {
+		t.Errorf("a listed webPage of a server without a token: %d %s", a.status, a.body)
 	}
 }
 

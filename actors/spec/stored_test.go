@@ -32,7 +32,7 @@ func fullSession() *Session {
 			}},
 			Permissions: WorkspaceWrite, Limits: Limits{TurnTimeout: 60e9, IdleTimeout: 30e9, MaxTurns: 4, MaxUSD: 1.5, MaxTokens: 9, SessionTokens: 90, SessionUSD: 15,
 				CPU: 90e9, MemoryBytes: 1 << 30, Processes: 100, FileBytes: 1 << 20, OpenFiles: 256, OutputBytes: 1 << 21, Concurrency: 2, TurnsPerMinute: 30},
-			Env: words("A", "b"), SecretEnv: words("B", "HOST_B"), Workspace: "/srv", Saved: true, Locked: true, Created: 1_796_000_000, Updated: 1_796_000_001, Secrets: event.ID{4},
+			Env: words("A", "b"), SecretEnv: words("B", "HOST_B"), Workspace: "/srv", Saved: true, Locked: true, LLM: &LLM{BaseURL: "baseurl", BaseURLEnv: "baseurlenv", APIKeyEnv: "apikeyenv", WireAPI: "wireapi"}, Created: 1_796_000_000, Updated: 1_796_000_001, Secrets: event.ID{4},
 		},
 		SpendControl: SpendControl{Asked: true, Limit: 250},
 	}

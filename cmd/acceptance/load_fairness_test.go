@@ -66,7 +66,7 @@ func TestManySessionsShareFewSlotsInOrder(t *testing.T) {
 	r.Stop()
 }
 
-// atOnce is the most runs that overlap.
+// atOnce is the most runs that overlap. One without an end runs still.
 func atOnce(runs []run) int {
 	type edge struct {
 		at int64
@@ -74,7 +74,10 @@ func atOnce(runs []run) int {
 	}
 	var edges []edge
 	for _, one := range runs {
-		edges = append(edges, edge{one.start, 1}, edge{one.end, -1})
+		edges = append(edges, edge{one.start, 1})
+		if one.end != 0 {
+			edges = append(edges, edge{one.end, -1})
+		}
 	}
 	slices.SortFunc(edges, func(a, b edge) int {
 		if a.at != b.at {

@@ -68,7 +68,9 @@ func TestRealCLIKeyStaysBehindTheRelay(t *testing.T) {
 			t.Errorf("%d environments were read: too few for a CLI with a shell", looked)
 		}
 
-		told := askAgents(t, r, adapter, first, `[[shell: (env; cat /proc/[0-9]*/environ 2>/dev/null | tr '\0' '\n' | grep -v ABX_LLM_API_KEY) > seen.txt; printf done]]`)
+		// Its own environment, and those of the processes above it up to the server: those of
+		// others are of tests that run beside this one.
+		told := askAgents(t, r, adapter, first, `[[shell: (env; p=$$; while grep -qz '^AGENTHOST_OWNER=' /proc/$p/environ; do tr '\0' '\n' </proc/$p/environ; p=$(awk '/^PPid/{print $2}' /proc/$p/status); done) > seen.txt; printf done]]`)
 		completed(t, told, "done")
 		seen := r.fileOf("seen.txt")
 		if !strings.Contains(seen, "PATH=") {

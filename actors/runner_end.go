@@ -87,7 +87,10 @@ func (r *runner) kill(c actor.Context, why string) {
 	if r.state != closing {
 		r.host.log.Warn("runner killed", "adapter", r.berth.adapter.Name(), "runner", r.id, "why", why, "turns", len(r.guests)+len(r.waiting))
 	}
-	r.state, r.reason = killing, why
+	r.state = killing
+	if !r.bereft() { // else its own end is the reason
+		r.reason = why
+	}
 	r.clock.stop()
 	r.readOn()
 	p := r.p

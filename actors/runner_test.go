@@ -113,12 +113,14 @@ func TestRunnerThatFails(t *testing.T) {
 		prompt  string
 		words   string
 	}{
-		"killed":        {prompt: "kill -9 $RUNNER; sleep 300", words: "SIGKILL"},
-		"ends":          {prompt: "kill -TERM $RUNNER; sleep 300", words: "SIGTERM"},
-		"hangs":         {prompt: "kill -STOP $RUNNER; sleep 300", words: "no sign of life", change: func(l *actors.Limits) { l.Runners.Ping = 100 * time.Millisecond }},
-		"out of tune":   {prompt: "echo '#break'; sleep 300", words: "it spoke in tongues"},
-		"unread panic":  {prompt: "echo '#panic'; sleep 300", words: "internal error"},
-		"killed behind": {prompt: "setsid sleep 300 & kill -9 $RUNNER; sleep 300", words: "SIGKILL"},
+		"killed":                               {prompt: "kill -9 $RUNNER; sleep 300", words: "SIGKILL"},
+		"ends":                                 {prompt: "kill -TERM $RUNNER; sleep 300", words: "SIGTERM"},
+		"hangs":                                {prompt: "kill -STOP $RUNNER; sleep 300", words: "no sign of life", change: func(l *actors.Limits) { l.Runners.Ping = 100 * time.Millisecond }},
+		"out of tune":                          {prompt: "echo '#break'; sleep 300", words: "it spoke in tongues"},
+		"unread panic":                         {prompt: "echo '#panic'; sleep 300", words: "internal error"},
+		"killed, and its child gives up":       {prompt: "kill -9 $RUNNER; while kill -0 $RUNNER 2>/dev/null; do sleep 0.01; done; echo '#gaveup'; sleep 300", words: "SIGKILL"},
+		"killed, and its child is out of tune": {prompt: "kill -9 $RUNNER; while kill -0 $RUNNER 2>/dev/null; do sleep 0.01; done; echo '#break'; sleep 300", words: "SIGKILL"},
+		"killed behind":                        {prompt: "setsid sleep 300 & kill -9 $RUNNER; sleep 300", words: "SIGKILL"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -150,6 +152,21 @@ func TestRunnerThatFails(t *testing.T) {
 				return true
 			})
 		})
+	}
+}
+
+// A runner whose process has ended takes no further turn, though its children hold its
+// pipes open and speak on.
+func TestRunnerThatIsSurvivedByItsChild(t *testing.T) {
+	t.Parallel()
+	h, _ := onStage(t, troupe{threads: 4}, nil)
+	mine := create(t, h, "kill -9 $RUNNER; while kill -0 $RUNNER 2>/dev/null; do sleep 0.01; done; echo behind; sleep 300")
+	follow(t, h, mine.Session.ID, 0, spoke(mine.Turns[0].ID))
+	if turn := plays(t, h, "echo well"); turn.Status != fold.Completed || spoken(turn) != "well" {
+		t.Errorf("a turn behind its end: %s %q %v", turn.Status, spoken(turn), turn.End.Failure)
+	}
+	if f := toTheEnd(t, h, mine.Session.ID, mine.Turns[0].ID).End.Failure; f == nil || !strings.Contains(f.Message, "SIGKILL") {
+		t.Errorf("the turn that it served: %v", f)
 	}
 }
 

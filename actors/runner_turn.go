@@ -15,9 +15,10 @@ import (
 // seek takes a turn in, or gives it back.
 func (r *runner) seek(c actor.Context, m *seek) {
 	other := r.berth.runner.Bound && m.job.request.Native != r.native
-	if r.retired || other {
-		if other {
-			r.retire(c) // its session went on elsewhere
+	dead := r.bereft()
+	if r.retired || other || dead {
+		if other || dead {
+			r.retire(c) // its session went on elsewhere, or it is about to go
 		}
 		c.Send(r.pool, &retired{c.Self(), []*seek{m}})
 		return
@@ -29,6 +30,10 @@ func (r *runner) seek(c actor.Context, m *seek) {
 	}
 	r.ask(c, m)
 }
+
+// bereft reports whether the process has ended, of which its end of output will tell:
+// what it started may hold that open, and speak on.
+func (r *runner) bereft() bool { return r.p != nil && r.p.Dead() }
 
 func (r *runner) ask(c actor.Context, m *seek) {
 	g := newGuest(m)
@@ -99,6 +104,12 @@ func (r *runner) said(c actor.Context, s *agent.Said) {
 			}
 		}
 	}
+	if s.Over && failed(s.Batch) && r.bereft() {
+		// A child of the process ends the turn because that is gone: with its end the
+		// turn is told of it.
+		s.Over = false
+		s.Batch.Facts = slices.DeleteFunc(s.Batch.Facts, verdict)
+	}
 	g.take(c, r, s)
 	for _, q := range s.Questions {
 		r.question(c, g, q)
@@ -108,6 +119,14 @@ func (r *runner) said(c actor.Context, s *agent.Said) {
 		g.grace.stop()
 		r.depart(c, g)
 	}
+}
+
+func verdict(f agent.Fact) bool { return f.Kind == agent.FactVerdict }
+
+// failed reports whether there is the verdict of a failed turn.
+func failed(b *agent.Batch) bool {
+	i := slices.IndexFunc(b.Facts, verdict)
+	return i >= 0 && b.Facts[i].Verdict.Outcome == event.Failed
 }
 
 // question asks the turn's caller, in a goroutine that ends with the answer or with

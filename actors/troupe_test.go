@@ -16,6 +16,7 @@ import (
 //
 //	#ask TOOL   asks for permission; the runner says "yes" or "no REASON"
 //	#break      breaks the protocol
+//	#gaveup     ends the turn as failed
 //
 // What is said to a running turn it reads from standard input: the message's id and its
 // text. One that has the word refuse in it the runner refuses; of one with the word
@@ -165,6 +166,10 @@ func (p *stageProtocol) Feed(line []byte, out *agent.Talk) {
 		said.Steered = append(said.Steered, agent.Steered{Input: id, Taken: string(what) == "#took", Why: "it is not in the mood"})
 	case "#break":
 		out.Break("it spoke in tongues")
+	case "#gaveup":
+		said.Batch.Add(agent.Fact{Kind: agent.FactVerdict, Verdict: &agent.Verdict{Final: true, Outcome: event.Failed, Failure: event.Fail(event.NoVerdict, "it gave up")}})
+		said.Over = true
+		delete(p.turns, string(word))
 	case "#panic":
 		panic("a protocol that does not know its lines")
 	case "#over":

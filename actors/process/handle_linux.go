@@ -70,6 +70,17 @@ func (h *handle) wait() {
 	ask(0)
 }
 
+// dead reports whether the process, our child that nobody reaped, is dead.
+func (h *handle) dead() bool {
+	for {
+		var info unix.Siginfo
+		err := unix.Waitid(unix.P_PID, h.pid, &info, unix.WEXITED|unix.WNOWAIT|unix.WNOHANG, nil)
+		if !errors.Is(err, unix.EINTR) {
+			return err != nil || info.Signo != 0
+		}
+	}
+}
+
 // waitGone returns when the process, anybody's child, is dead or ctx has ended.
 func (h *handle) waitGone(ctx context.Context) {
 	if h.fd == nil {

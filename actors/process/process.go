@@ -99,6 +99,13 @@ func (p *Process) Pid() int { return p.pid }
 // Exited is closed when the leader is reaped; its output may still be on its way.
 func (p *Process) Exited() <-chan struct{} { return p.gone }
 
+// Dead reports whether the leader is dead, be it reaped or not. It does not block.
+func (p *Process) Dead() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.reaped || p.handle.dead()
+}
+
 // run reads stdout to its end and makes all the callbacks.
 func (p *Process) run() {
 	gaveUp := p.readStdout()

@@ -83,6 +83,9 @@ func (h *handle) wait() {
 
 func (*handle) close() {}
 
+// dead is not told here before the process is reaped.
+func (*handle) dead() bool { return false }
+
 // reap takes the status of a child that is dead, or just about to be.
 func reap(pid int) (ws syscall.WaitStatus, ru syscall.Rusage, ok bool) {
 	for {

@@ -269,7 +269,6 @@ func TestStopsAndErrors(t *testing.T) {
 		`"result":{"stopReason":"max_tokens"}`:                                                   "failed max_output_tokens",
 		`"result":{"stopReason":"max_turn_requests"}`:                                            "failed turn_limit",
 		`"result":{"stopReason":"refusal"}`:                                                      "failed invalid_request",
-		`"result":{"stopReason":"cancelled"}`:                                                    "failed cli_crashed",
 		`"result":{"stopReason":"bored"}`:                                                        "failed no_verdict",
 		`"error":{"code":-32603,"message":"Internal error","data":{"details":"500 oh no"}}`:      "failed provider_overloaded",
 		`"error":{"code":429,"message":"slow down"}`:                                             "failed rate_limited",
@@ -281,6 +280,23 @@ func TestStopsAndErrors(t *testing.T) {
 		s := stage(t, declared(t, nil), nil)
 		s.Play(prompted + "< {\"id\":4," + end + "}\n< {\"id\":5,\"error\":{\"message\":\"not open\"}}\n")
 		has(t, s.Text(), want, "over")
+	}
+}
+
+// A turn that was cancelled, though nobody asked for that, breaks the protocol, but for
+// one of which a call was denied.
+func TestCancelledByItself(t *testing.T) {
+	t.Parallel()
+	const end = "< {\"id\":4,\"result\":{\"stopReason\":\"cancelled\"}}\n"
+	s := stage(t, declared(t, nil), nil)
+	s.Play(prompted + end)
+	has(t, s.Text(), "broken: someagent cancelled a turn by itself")
+	hasNot(t, s.Text(), "verdict")
+	for _, p := range []spec.Permissions{spec.ReadOnly, spec.Ask} {
+		s := stage(t, declared(t, nil), func(r *agent.Request) { r.Permissions = p })
+		s.Play(prompted + question(70, "s1", `{"toolCallId":"a","kind":"execute","rawInput":{"command":"ls"}}`) + "permit 1 70 no\n" + end)
+		has(t, s.Text(), "failed cli_crashed", "over")
+		hasNot(t, s.Text(), "broken")
 	}
 }
 

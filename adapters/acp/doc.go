@@ -30,6 +30,8 @@
 //   - A cancelled turn ends by session/cancel; questions that wait are withdrawn. What
 //     its commands left is found by a variable in their environment (Agent.Mark). Without
 //     one the process is ended with it.
+//   - A turn that says that it was cancelled, and nobody asked for that, breaks the
+//     protocol: a process says so that is about to end.
 //   - An error of a prompt is classified by its words, by a provider's status in its text
 //     or as its number, then by the protocol's numbers. The session lives on.
 //   - There is no ping in the protocol; a method that does not exist has to be refused,

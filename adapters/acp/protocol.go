@@ -50,6 +50,7 @@ type served struct {
 	running   bool   // the prompt is with the CLI
 	told      bool   // the session's id is told
 	cancelled bool   // its end was asked for
+	denied    bool   // a question of its got a no
 	ended     bool   // it has a verdict
 	restored  int    // how often the mode was set again
 

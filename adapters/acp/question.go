@@ -54,6 +54,7 @@ func (p *protocol) asks(m *envelope, size int, out *agent.Talk) {
 		s.questions[key] = one
 		said.Questions = append(said.Questions, agent.Question{ID: key, Prompt: s.show(p.agent, one.about, string(q.Call.Title))})
 	default:
+		s.denied = true
 		p.answer(one, false, out)
 	}
 }
@@ -188,6 +189,7 @@ func (p *protocol) Permit(turn event.ID, key string, approved bool, _ string, ou
 		return
 	}
 	delete(s.questions, key)
+	s.denied = s.denied || !approved
 	p.answer(q, approved, out)
 	if approved {
 		q.about.begin(s, p.agent, "", out.Turn(turn).Batch)

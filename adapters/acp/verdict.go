@@ -49,8 +49,11 @@ func (p *protocol) finished(s *served, m *envelope, failed bool, out *agent.Talk
 	case stop == "end_turn" && !s.cancelled:
 	case s.cancelled && (stop == "cancelled" || stop == "end_turn"):
 		v.Outcome = event.Cancelled
-	case stop == "cancelled":
-		v.Outcome, v.Failure = event.Failed, event.Fail(event.CLICrashed, p.agent.Name+" cancelled the turn by itself")
+	case stop == "cancelled" && s.denied: // some end a turn that may not do what it was about to
+		v.Outcome, v.Failure = event.Failed, event.Fail(event.CLICrashed, p.agent.Name+" cancelled the turn by itself, after a call was denied")
+	case stop == "cancelled": // only a client cancels
+		out.Break(p.agent.Name + " cancelled a turn by itself")
+		return
 	default:
 		why, known := stops[stop]
 		if !known {

@@ -98,6 +98,10 @@ func TestRunnersDisturbedAtAnyMoment(t *testing.T) {
 				in.OnBusy = spec.Steer
 			}
 			_, err := h.Post(ctx(t), a.owner, id, []spec.Action{{Input: in}}, nil)
+			if f, ok := event.AsFailure(err); ok && a.steer && f.Code == event.SteerRefused {
+				in.OnBusy = spec.Queue // to a turn whose runner was just struck
+				_, err = h.Post(ctx(t), a.owner, id, []spec.Action{{Input: in}}, nil)
+			}
 			must(t, err)
 			all = append(all, a)
 		}

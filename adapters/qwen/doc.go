@@ -10,7 +10,10 @@
 //     The machine-wide settings file, which it stands in for, is not read.
 //   - The CLI keeps a project's .qwen/settings.json in its newest form by itself: one
 //     without a version gets it, one that it cannot read is put aside as
-//     settings.json.corrupted and begun anew. Nothing of the adapter is in that file.
+//     settings.json.corrupted and begun anew. Nothing of the adapter is in that file. No
+//     flag, variable or setting switches that off but its own sandbox's
+//     (tools.executionSandbox), which changes what commands may do; a file that has
+//     "$version": 4 is left as it is.
 //   - The CLI has no sandbox that works everywhere. read_only offers reading tools
 //     only; workspace_write accepts edits and allows the shell, which nothing confines
 //     to the workspace: Capabilities.Confined is false. Tools of the agent's MCP
@@ -43,6 +46,9 @@
 //     with exec: only there a server can be trusted and limited to some of its tools.
 //   - read_only takes the changing tools away (--exclude-tools) and denies what still asks.
 //     A denied call ends the turn without a further word of the model.
+//   - Left alone, the CLI asks the model behind each turn, with the whole conversation and
+//     without reasoning, what the user might say next; nobody is shown that, and it may
+//     fall into the next turn. ui.enableFollowupSuggestions switches it off.
 //   - Instructions go before the prompt; --max-session-turns is ignored and there is no
 //     schema.
 package qwen

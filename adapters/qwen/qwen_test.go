@@ -89,6 +89,7 @@ func TestCommandLine(t *testing.T) {
 	}
 	var f struct {
 		Memory  struct{ EnableManagedAutoMemory *bool }
+		UI      struct{ EnableFollowupSuggestions *bool }
 		Model   struct{ ReasoningEffort string }
 		Servers map[string]map[string]any `json:"mcpServers"`
 	}
@@ -97,6 +98,9 @@ func TestCommandLine(t *testing.T) {
 	}
 	if f.Memory.EnableManagedAutoMemory == nil || *f.Memory.EnableManagedAutoMemory || f.Model.ReasoningEffort != "low" {
 		t.Errorf("settings %s", inv.Files[1].Data)
+	}
+	if s := f.UI.EnableFollowupSuggestions; s == nil || *s {
+		t.Errorf("it asks what the user might say next: %s", inv.Files[1].Data)
 	}
 	docs, echo, host := f.Servers["docs"], f.Servers["echo"], f.Servers["agenthost"]
 	url, _ := docs["httpUrl"].(string)

@@ -25,6 +25,11 @@ type file struct {
 	Telemetry struct {
 		Enabled bool `json:"enabled"`
 	} `json:"telemetry"`
+	UI struct {
+		// The long-lived driver would else ask the model, behind each turn and with the
+		// whole conversation, what the user might say next.
+		Suggest bool `json:"enableFollowupSuggestions"`
+	} `json:"ui"`
 	Memory struct {
 		Extract bool `json:"enableManagedAutoMemory"`
 		Dream   bool `json:"enableManagedAutoDream"`

@@ -1,5 +1,5 @@
 // Package provider is a scripted model provider: an HTTP server that speaks the
-// OpenAI Responses, Anthropic Messages and Chat Completions wires, streamed and
+// OpenAI Responses, Anthropic Messages, Chat Completions and Google Gemini wires, streamed and
 // not, so that real coding CLIs run offline and always the same way.
 //
 // What it answers is decided by the mind package from the conversation in the

@@ -29,6 +29,9 @@ func key(h http.Header) (header, value string) {
 	if v := h.Get("X-Api-Key"); v != "" {
 		return "X-Api-Key", v
 	}
+	if v := h.Get("X-Goog-Api-Key"); v != "" {
+		return "X-Goog-Api-Key", v
+	}
 	if v := h.Get("Authorization"); v != "" {
 		return "Authorization", strings.TrimPrefix(v, "Bearer ")
 	}

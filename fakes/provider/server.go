@@ -43,6 +43,7 @@ func New(script Script) *Server {
 	mux.HandleFunc("POST /v1/responses", s.serve(responses{}))
 	mux.HandleFunc("POST /v1/messages", s.serve(messages{}))
 	mux.HandleFunc("POST /v1/chat/completions", s.serve(chat{}))
+	mux.HandleFunc("POST /v1beta/models/{call}", s.gemini)
 	mux.HandleFunc("POST /v1/messages/count_tokens", s.countTokens)
 	mux.HandleFunc("GET /v1/models", s.models)
 	mux.HandleFunc("/", s.unknown)

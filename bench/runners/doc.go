@@ -3,5 +3,5 @@
 // protocol spoken without one, and over a process a turn, all in one run on one machine
 // with the scripted model provider. It judges nothing.
 //
-//	go run ./bench/runners [-adapter codex] [-sessions N] [-turns N]
+//	go run ./bench/runners [-adapter codex] [-sessions N] [-turns N] [-crowd=false]
 package main

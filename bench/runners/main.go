@@ -26,12 +26,13 @@ import (
 const key = "sk-scripted-bench"
 
 func main() {
-	adapter := flag.String("adapter", "codex", "whose CLI is measured: codex or claude-code")
-	sessions := flag.Int("sessions", 0, "sessions that run a turn at once; 0: 64 of codex, 16 of claude-code")
+	adapter := flag.String("adapter", "codex", "whose CLI is measured: codex, claude-code, opencode or qwen-code")
+	sessions := flag.Int("sessions", 0, "sessions that run a turn at once; 0: 16 of claude-code, 64 of the others")
 	turns := flag.Int("turns", 60, "turns of each kind to time")
+	crowd := flag.Bool("crowd", true, "measure the sessions at once")
 	flag.Parse()
 	b := &bench{}
-	err := b.run(*adapter, *sessions, *turns)
+	err := b.run(*adapter, *sessions, *turns, *crowd)
 	for i := len(b.cleanup) - 1; i >= 0; i-- {
 		b.cleanup[i]()
 	}
@@ -45,6 +46,8 @@ func main() {
 type cli struct {
 	program  string // below build/tools
 	sessions int
+	// only says that it has no process a turn.
+	only bool
 	// bare starts the CLI's protocol without a host.
 	bare func(program, url, dir string) (talker, error)
 }
@@ -52,6 +55,8 @@ type cli struct {
 var clis = map[string]cli{
 	"codex":       {program: "bin/codex", sessions: 64, bare: newCodex},
 	"claude-code": {program: "bin/claude", sessions: 16, bare: newClaude},
+	"opencode":    {program: "bin/opencode", sessions: 64, bare: newOpencode, only: true},
+	"qwen-code":   {program: "bin/qwen", sessions: 64, bare: newQwen},
 }
 
 // talker speaks with a CLI that it started.
@@ -64,7 +69,7 @@ type talker interface {
 	close()
 }
 
-func (b *bench) run(adapter string, sessions, turns int) (err error) {
+func (b *bench) run(adapter string, sessions, turns int, crowd bool) (err error) {
 	defer func() {
 		if stop, ok := recover().(failure); ok { // of Fatalf: hostproc speaks to a test
 			err = errors.Join(err, stop)
@@ -98,13 +103,21 @@ func (b *bench) run(adapter string, sessions, turns int) (err error) {
 		}
 	}
 	fmt.Printf("%s/%s, %d cores, %s\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), adapter)
-	h := hostproc.Start(b, options("persistent"))
-	if err := b.crowd(h, adapter, sessions); err != nil {
-		return err
+	if crowd {
+		h := hostproc.Start(b, options("persistent"))
+		if err := b.crowd(h, adapter, sessions); err != nil {
+			return err
+		}
+		h.Stop()
 	}
-	h.Stop()
-	h = hostproc.Start(b, options("persistent"))
-	exec := hostproc.Start(b, options("exec"))
+	if turns == 0 {
+		return nil
+	}
+	h := hostproc.Start(b, options("persistent"))
+	var exec *hostproc.Host
+	if !c.only {
+		exec = hostproc.Start(b, options("exec"))
+	}
 	talk, err := c.bare(program, url+"/v1", filepath.Dir(h.StateDir))
 	if err != nil {
 		return err
@@ -114,7 +127,9 @@ func (b *bench) run(adapter string, sessions, turns int) (err error) {
 		return err
 	}
 	h.Stop()
-	exec.Stop()
+	if exec != nil {
+		exec.Stop()
+	}
 	return nil
 }
 
@@ -196,6 +211,10 @@ func (b *bench) latency(h, exec *hostproc.Host, talk talker, adapter string, n i
 			return err
 		}
 	}
+	var single func(string) error
+	if exec != nil {
+		single = chained(exec)
+	}
 	kinds := []struct {
 		name string
 		play func(string) error
@@ -204,7 +223,7 @@ func (b *bench) latency(h, exec *hostproc.Host, talk talker, adapter string, n i
 		{name: "bare protocol, conversation kept loaded", play: talk.turn},
 		{name: "bare protocol, conversation loaded for each turn", play: talk.fresh()},
 		{name: "through the host", play: chained(h)},
-		{name: "through the host, a process a turn", play: chained(exec)},
+		{name: "through the host, a process a turn", play: single},
 	}
 	for i := range n + 5 {
 		for j := range kinds {
@@ -231,6 +250,9 @@ func (b *bench) latency(h, exec *hostproc.Host, talk talker, adapter string, n i
 		if k.play != nil {
 			fmt.Printf("host over %s: p50 %s\n", k.name, hosted-at(k.took, 50))
 		}
+	}
+	if single == nil {
+		return nil
 	}
 	fmt.Printf("host's long-lived CLI is %.2f of a process a turn\n", float64(hosted)/float64(max(at(kinds[3].took, 50), 1)))
 	return nil

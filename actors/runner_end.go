@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/agenthost/agenthost/actors/agent"
@@ -29,6 +30,26 @@ func (r *runner) refuse(c actor.Context, f *event.Failure) {
 		c.Send(r.pool, &departed{c.Self(), s.turn})
 	}
 	r.waiting = nil
+}
+
+// maxStarts is how often a process is started for a turn that ends before it is ready:
+// some CLIs stumble over each other in a new home.
+const maxStarts = 3
+
+// startAgain gives back the turns of a process that ended by itself before it was ready;
+// it was told nothing of them.
+func (r *runner) startAgain(c actor.Context) {
+	var again []*seek
+	r.waiting = slices.DeleteFunc(r.waiting, func(s *seek) bool {
+		if s.starts++; s.starts >= maxStarts {
+			return false
+		}
+		again = append(again, s)
+		return true
+	})
+	if len(again) > 0 {
+		c.Send(r.pool, &retired{runner: c.Self(), seeks: again})
+	}
 }
 
 // rest begins the time that a runner without turns is kept.
@@ -134,7 +155,7 @@ func (r *runner) struck(c actor.Context) {
 
 // closed: the process has ended. Its turns are told, and its tree is swept.
 func (r *runner) closed(c actor.Context, m *closed) {
-	clean := r.state == closing
+	clean, early := r.state == closing, r.state == greeting
 	r.state = over
 	r.clock.stop()
 	r.idle.stop()
@@ -171,6 +192,9 @@ func (r *runner) closed(c actor.Context, m *closed) {
 	}
 	if why == nil {
 		why = event.Fail(event.CLICrashed, fmt.Sprintf("the %s process ended before it was ready (%s): %s", r.berth.adapter.Name(), exitWords(r.exit), clipped(r.exit.Stderr)))
+	}
+	if early {
+		r.startAgain(c)
 	}
 	r.refuse(c, why)
 	c.Send(r.host.reaper, &sweep{p: r.p, marker: r.marker(), turn: c.Self()})

@@ -170,6 +170,17 @@ func TestRunnerThatIsSurvivedByItsChild(t *testing.T) {
 	}
 }
 
+// A process that ends before it is ready has taken nothing of its turns: another is
+// started for them.
+func TestRunnerThatStumblesAtItsStart(t *testing.T) {
+	t.Parallel()
+	flag := filepath.Join(t.TempDir(), "flag")
+	h, _ := onStage(t, troupe{threads: 4, start: "[ -e " + flag + " ] || { : >" + flag + "; exit 7; }\n"}, nil)
+	if turn := plays(t, h, "echo well"); turn.Status != fold.Completed || spoken(turn) != "well" {
+		t.Errorf("%s %q %v", turn.Status, spoken(turn), turn.End.Failure)
+	}
+}
+
 func TestRunnerThatCannotServe(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

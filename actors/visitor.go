@@ -15,6 +15,8 @@ type (
 		job  *job
 		// tries counts the runners that could not take it.
 		tries int
+		// starts counts the processes that ended before they were ready to take it.
+		starts int
 	}
 	// dismiss ends a turn at its runner: asked, or with now by ending the runner.
 	dismiss struct {

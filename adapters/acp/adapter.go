@@ -167,7 +167,9 @@ func (a *Adapter) Runner(r *agent.Request) (*agent.Runner, error) {
 // sessions of one directory each other's MCP servers, so only those with the same ones
 // share; and the host's own server is another in each turn.
 func (a *Agent) Share(r *agent.Request, run *agent.Runner) {
-	run.Threads = threads
+	if run.Threads = threads; a.Bound {
+		run.Threads, run.Bound = 1, true
+	}
 	run.Once = r.Host != nil
 	run.Apart = fingerprint(r.MCP)
 }

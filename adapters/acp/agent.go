@@ -28,6 +28,11 @@ type Agent struct {
 	// OwnModel says that the process was started with the model. Else the session is
 	// told to take it.
 	OwnModel bool
+	// Titled says that a shell's call has its command as its title, and no input.
+	Titled bool
+	// Bound says that a process serves one session, which stays open in it: the CLI
+	// cannot be relied on to load one again.
+	Bound bool
 	// Usage says where tokens are counted.
 	Usage Counting
 }

@@ -148,6 +148,9 @@ func (p *protocol) open(s *served, out *agent.Talk) {
 			p.fail(s, event.Fail(event.CLICrashed, "another turn of this session is still open in "+p.agent.Name), out)
 			p.over(s, out)
 			return
+		case p.agent.Bound && p.begun[r.Native]:
+			p.opened(s, r.Native, nil, out)
+			return
 		case p.resumes:
 			method = "session/resume"
 		case p.loads:

@@ -113,6 +113,11 @@ func (t *tool) learn(s *served, a *Agent, u *update) {
 		t.server, t.name = s.owner(a, t.name, string(u.Meta.Server))
 		t.mute = s.r.Host != nil && t.server == s.r.Host.Name
 	}
+	if a.Titled && t.input == nil && jsonl.Null(u.Input) && t.kind == "execute" && t.server == a.Name && u.Title != "" {
+		if in, err := json.Marshal(map[string]string{"command": string(u.Title)}); err == nil {
+			t.input = in
+		}
+	}
 	if in := strings.TrimSpace(string(u.Input)); !jsonl.Null(u.Input) && in != "{}" {
 		t.input = append(json.RawMessage(nil), u.Input...)
 	}

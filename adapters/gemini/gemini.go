@@ -15,7 +15,7 @@ const Name = "gemini"
 func New() acp.Known {
 	return acp.Known{Adapter: acp.New(acp.CLI{
 		Agent: acp.Agent{
-			Name: Name,
+			Name: Name, Titled: true, Bound: true,
 			Modes: map[spec.Permissions]acp.Mode{
 				spec.ReadOnly:       {ID: "default", Answer: acp.Deny},
 				spec.WorkspaceWrite: {ID: "default", Answer: acp.Allow},

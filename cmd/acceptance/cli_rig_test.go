@@ -90,12 +90,16 @@ func newCLIRig(t *testing.T, adapter, program string, settings ...setting) *cliR
 			t.Error(err)
 		}
 	})
+	base, pass := url+"/v1", []string{}
+	if adapter == "gemini" { // it adds a version of its own; and without a model it asks one which to take
+		base, pass = url, []string{"GEMINI_MODEL"}
+	}
 	r := &cliRig{provider: model, workspace: t.TempDir()}
 	r.rig = newRig(t, append([]setting{
 		func(c *rigConfig) { c.OutsideTemp = true }, // a home below the temporary directory is odd to Codex
 		key("environments", map[string]any{"workspace": r.workspace}),
-		cli(adapter, map[string]any{"binary": program, "passthrough_env": []string{}, "llm": map[string]any{"base_url_env": "ABX_LLM_BASE_URL", "api_key_env": "ABX_LLM_API_KEY"}}),
-		env("ABX_LLM_BASE_URL="+url+"/v1", "ABX_LLM_API_KEY="+cliKey),
+		cli(adapter, map[string]any{"binary": program, "passthrough_env": pass, "llm": map[string]any{"base_url_env": "ABX_LLM_BASE_URL", "api_key_env": "ABX_LLM_API_KEY"}}),
+		env("ABX_LLM_BASE_URL="+base, "ABX_LLM_API_KEY="+cliKey, "GEMINI_MODEL=gemini-2.5-pro"),
 		byDriver(adapter),
 	}, settings...)...)
 	return r

@@ -172,6 +172,9 @@ func (g google) whole(a *answer) any {
 	if a.Move.Think != "" {
 		parts = append(parts, object{"text": a.Move.Think, "thought": true})
 	}
+	if a.Schema != nil { // a question of the CLI's own, such as which model is to answer
+		return g.chunk(a, []any{object{"text": sample(a.Schema)}}, g.finish(a))
+	}
 	if a.Move.Say != "" {
 		parts = append(parts, object{"text": a.Move.Say})
 	}

@@ -204,6 +204,7 @@ func TestRunnerThatCannotServe(t *testing.T) {
 			if f == nil || f.Code != c.code || !strings.Contains(f.Message, c.words) {
 				t.Errorf("failure %v", f)
 			}
+			eventually(t, "what was started is swept", func() bool { return h.Stats().Trees == 0 })
 		})
 	}
 }

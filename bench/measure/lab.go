@@ -76,10 +76,18 @@ func (l *lab) scenario(r *report.Result, s scenario) error {
 	if s.reps > 0 {
 		reps = min(reps, s.reps)
 	}
+	if len(l.Cases) > 0 {
+		all := slices.Concat(s.full, s.quick)
+		cases = slices.DeleteFunc(slices.Clone(l.Cases), func(n string) bool { return !slices.Contains(all, n) })
+	}
 	if len(cases) == 0 {
 		return nil
 	}
-	names := slices.DeleteFunc(slices.Clone(s.subjects), func(n string) bool {
+	names := slices.Clone(s.subjects)
+	if l.Before != "" && slices.Contains(names, responsesName) {
+		names = append(names, before...)
+	}
+	names = slices.DeleteFunc(names, func(n string) bool {
 		return len(l.Subjects) > 0 && !slices.Contains(l.Subjects, n)
 	})
 	for k, v := range s.config {

@@ -13,8 +13,11 @@ type Options struct {
 	Self, Fake string
 	// Full measures everything; otherwise it is what fits a minute.
 	Full bool
-	// Run names scenarios and Subjects subjects; none is all.
-	Run, Subjects []string
+	// Before is another build of the product's server, which is measured beside this one
+	// as subjects of its own; "" is none.
+	Before string
+	// Run names scenarios, Cases cases and Subjects subjects; none is all.
+	Run, Cases, Subjects []string
 	// Reps is the count of repetitions; 0 is the profile's.
 	Reps int
 	// Out is told what is being done.

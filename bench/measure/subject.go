@@ -22,6 +22,7 @@ const (
 
 var (
 	hosts  = []string{plainName, report.Control, responsesName, agentsName}
+	before = []string{responsesName + report.Before, agentsName + report.Before}
 	floors = []string{spawnName, copyName}
 	all    = append(append([]string{}, floors...), hosts...)
 )
@@ -112,12 +113,16 @@ func arguments(program, log string) []string {
 
 // product starts the server.
 func (l *lab) product(sub *subject, s scenario, cli string) error {
+	program := l.Self
+	if strings.HasSuffix(sub.name, report.Before) {
+		program = l.Before
+	}
 	limits := map[string]any{"max_concurrent_turns": s.slots(), "max_queue": 2000, "max_waiting_turns": 20000, "max_subscribers": 512, "min_free_disk": "1MiB"}
 	for k, v := range s.config {
 		limits[k] = v
 	}
 	o := hostproc.Options{
-		Bin: &hostproc.Binaries{Server: l.Self, Fake: l.Fake, Root: l.dir},
+		Bin: &hostproc.Binaries{Server: program, Fake: l.Fake, Root: l.dir},
 		Config: map[string]any{
 			"limits": limits,
 			"auth": map[string]any{"tokens": []any{
@@ -137,7 +142,7 @@ func (l *lab) product(sub *subject, s scenario, cli string) error {
 	})
 	sub.pid = sub.host.Pid
 	sub.wire, sub.second = drive.Agents(sub.host.URL, oneToken, s.model()), drive.Agents(sub.host.URL, twoToken, s.model())
-	if sub.name == responsesName {
+	if strings.HasPrefix(sub.name, responsesName) {
 		sub.wire, sub.second = drive.Responses(sub.host.URL, oneToken, s.model()), drive.Responses(sub.host.URL, twoToken, s.model())
 	}
 	return nil

@@ -45,6 +45,9 @@ const (
 // Control is the second name of the plain host.
 const Control = "plain-again"
 
+// Before ends the names of the product's subjects of another build.
+const Before = "-before"
+
 const plain = "plain"
 
 // Judge finds a verdict for each goal and case that was measured.

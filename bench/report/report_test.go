@@ -104,3 +104,18 @@ func TestFormsHoldTheSameFigures(t *testing.T) {
 		t.Error("another schema is read")
 	}
 }
+
+func TestAnotherBuildIsAColumn(t *testing.T) {
+	t.Parallel()
+	r := sample(1)
+	var without, with bytes.Buffer
+	if err := Table(&without, r, nil); err != nil || strings.Contains(without.String(), "over before") {
+		t.Errorf("%v\n%s", err, without.String())
+	}
+	for range 3 {
+		r.Add("turn", "c=1", "agents"+Before, Figures{"server_cpu_s": 4})
+	}
+	if err := Table(&with, r, nil); err != nil || !strings.Contains(with.String(), "over before") || !strings.Contains(with.String(), "0.50x") {
+		t.Errorf("%v\n%s", err, with.String())
+	}
+}

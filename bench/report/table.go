@@ -26,7 +26,12 @@ var mainFigures = map[string][]string{
 func Table(w io.Writer, r *Result, verdicts []Verdict) error {
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	say := func(cells ...string) { _, _ = fmt.Fprintln(t, strings.Join(cells, "\t")) } // t keeps its first error
-	say("scenario", "case", "subject", "figure", "median", "smallest..largest", "over floor", "over plain")
+	title := []string{"scenario", "case", "subject", "figure", "median", "smallest..largest", "over floor", "over plain"}
+	beside := slices.ContainsFunc(r.Cells, func(c Cell) bool { return strings.HasSuffix(c.Subject, Before) })
+	if beside {
+		title = append(title, "over before")
+	}
+	say(title...)
 	for i := range r.Cells {
 		c := &r.Cells[i]
 		for _, figure := range figuresOf(c) {
@@ -34,7 +39,11 @@ func Table(w io.Writer, r *Result, verdicts []Verdict) error {
 			if !ok {
 				continue
 			}
-			say(c.Scenario, c.Case, c.Subject, figure, short(s.Median), short(s.Low)+".."+short(s.High), over(r, c, figure, floorOf(r, c)), over(r, c, figure, plain))
+			row := []string{c.Scenario, c.Case, c.Subject, figure, short(s.Median), short(s.Low) + ".." + short(s.High), over(r, c, figure, floorOf(r, c)), over(r, c, figure, plain)}
+			if beside {
+				row = append(row, over(r, c, figure, c.Subject+Before))
+			}
+			say(row...)
 		}
 	}
 	say("")

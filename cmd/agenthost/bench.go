@@ -25,7 +25,9 @@ type benchVerb struct {
 	Quick    bool     `help:"What fits in 90 seconds (the default)."`
 	Full     bool     `help:"Everything; 10 to 20 minutes."`
 	Only     []string `name:"run" placeholder:"NAME" help:"Only these scenarios."`
+	Cases    []string `name:"case" placeholder:"NAME" help:"Only these cases of the scenarios."`
 	Subjects []string `placeholder:"NAME" help:"Only these subjects: spawn, copy, plain, plain-again, responses, agents."`
+	Before   string   `placeholder:"FILE" type:"existingfile" help:"Also measure that build of the server, as responses-before and agents-before; the table has the ratio to it."`
 	Reps     int      `help:"Repetitions of each case; 0 is 3, and 7 with --full."`
 	Fake     string   `placeholder:"FILE" help:"The stand-in CLI; default: fake beside this program, else built by go."`
 	Out      string   `placeholder:"DIR" help:"Also write bench.json, bench.svg and bench.html there."`
@@ -51,12 +53,17 @@ func (v *benchVerb) Run(c *console) error {
 	if err != nil {
 		return exit(exitUsage, err)
 	}
-	o := measure.Options{Self: self, Fake: fake, Full: v.Full, Run: v.Only, Subjects: v.Subjects, Reps: v.Reps, Out: c.err, Version: version, Commit: commit}
+	o := measure.Options{Self: self, Fake: fake, Full: v.Full, Run: v.Only, Cases: v.Cases, Subjects: v.Subjects, Reps: v.Reps, Out: c.err, Version: version, Commit: commit}
 	if v.Profile != "" {
 		if v.Profile, err = filepath.Abs(v.Profile); err != nil {
 			return err
 		}
 		o.ServerEnv = []string{"AGENTHOST_PROFILE=" + v.Profile}
+	}
+	if v.Before != "" {
+		if o.Before, err = filepath.Abs(v.Before); err != nil {
+			return err
+		}
 	}
 	if v.Silent {
 		o.Out = nil

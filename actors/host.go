@@ -54,6 +54,7 @@ type Host struct {
 	// held is what the supervisor's ledger says of budgets beyond a session's own.
 	held atomic.Pointer[budget.Held]
 	work tasks // goroutines that report to an actor
+	crew crew  // does that work, and the actors'
 	made time.Time
 	line atomic.Pointer[lineup] // as it was last put in order
 	// agentTurns are the agents with a bound of their own, by agentKey.
@@ -99,6 +100,7 @@ func New(opts ...Option) (*Host, error) {
 		stopped: make(chan struct{}), quit: make(chan struct{}), gaugeEnd: make(chan struct{}),
 	}
 	h.made, h.agentTurns = time.Now(), h.cfg.rules().Agents
+	h.work.crew = &h.crew
 	h.store = h.cfg.store
 	h.endpoint, h.relays = endpoint.New(), relay.New()
 	h.runtimes = newRuntimes(&h.cfg)
@@ -244,6 +246,7 @@ func (h *Host) shutdown(ctx context.Context) error {
 	<-h.reaperEnd
 	h.work.wait()
 	h.system.Shutdown()
+	h.crew.end()
 	if h.cfg.cgroups != nil {
 		h.cfg.cgroups.Close()
 	}

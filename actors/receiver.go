@@ -47,13 +47,13 @@ var stopOnPanic = actor.NewOneForOneStrategy(0, time.Second, func(any) actor.Dir
 // props are the settings of sessions, turns and processes: a panic ends the
 // actor.
 func (h *Host) props(make func() actor.Actor) *actor.Props {
-	return actor.PropsFromProducer(make, actor.WithSupervisor(stopOnPanic), actor.WithReceiverMiddleware(h.guard(true)))
+	return actor.PropsFromProducer(make, actor.WithDispatcher(&h.crew), actor.WithSupervisor(stopOnPanic), actor.WithReceiverMiddleware(h.guard(true)))
 }
 
 // rootProps are those of supervisor and reaper: they lose the message they
 // panicked on and go on, because everything hangs on them.
 func (h *Host) rootProps(make func() actor.Actor) *actor.Props {
-	return actor.PropsFromProducer(make, actor.WithSupervisor(stopOnPanic), actor.WithGuardian(stopOnPanic), actor.WithReceiverMiddleware(h.guard(false)))
+	return actor.PropsFromProducer(make, actor.WithDispatcher(&h.crew), actor.WithSupervisor(stopOnPanic), actor.WithGuardian(stopOnPanic), actor.WithReceiverMiddleware(h.guard(false)))
 }
 
 // crasher is an actor that has something to do before it stops of a panic: it

@@ -5,6 +5,7 @@ import "sync"
 // tasks counts goroutines that end by themselves. Unlike a sync.WaitGroup it may
 // be waited for while further ones start.
 type tasks struct {
+	crew *crew // nil: a goroutine for each
 	mu   sync.Mutex
 	n    int
 	idle *sync.Cond
@@ -15,10 +16,15 @@ func (t *tasks) Go(f func()) {
 	t.mu.Lock()
 	t.n++
 	t.mu.Unlock()
-	go func() {
+	run := func() {
 		defer t.done()
 		f()
-	}()
+	}
+	if t.crew == nil {
+		go run()
+		return
+	}
+	t.crew.Go(run)
 }
 
 func (t *tasks) done() {

@@ -104,12 +104,16 @@ func (s *session) post(c actor.Context, m *post) {
 		}
 	}
 	posted.Session = s.state.Session()
+	started := false
 	done := func(c actor.Context, err error) {
 		if err != nil {
 			m.reply <- answer[*Posted]{err: err}
 			return
 		}
 		m.reply <- answer[*Posted]{value: posted}
+		if started {
+			return
+		}
 		for _, t := range turns {
 			s.enqueue(c, t)
 		}
@@ -126,7 +130,9 @@ func (s *session) post(c actor.Context, m *post) {
 	}
 	answerOf(g.key, posted)
 	g.then = append(g.then, done)
-	s.flush(c)
+	if started = len(turns) == 1 && len(m.actions) == 1 && s.prompt(c, g, turns[0]); !started || s.hasty.IsZero() {
+		s.flush(c)
+	}
 }
 
 func inputsOf(actions []spec.Action) (n int) {

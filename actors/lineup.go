@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/agenthost/agenthost/actors/event"
-	"github.com/agenthost/agenthost/actors/queue"
 	"github.com/agenthost/agenthost/actors/spec"
 	"github.com/asynkron/protoactor-go/actor"
 )
@@ -124,11 +123,15 @@ type lineStats struct {
 }
 
 // ask puts a turn into the line.
-func (s *supervisor) ask(c actor.Context, e queue.Entry) {
+func (s *supervisor) ask(c actor.Context, m *askSlot) {
+	e := &m.entry
 	if !s.admit.Has(e.Turn) {
 		s.lined[e.Turn] = s.host.now().UnixMilli()
 	}
-	s.grant(c, s.admit.Ask(e))
+	s.grant(c, s.admit.Ask(*e))
+	if _, has := s.holders[e.Turn]; m.prompt && !has {
+		s.deliver(c, e.Session, &lined{e.Turn}, fromStore)
+	}
 }
 
 // unlined forgets a turn that waits no more.

@@ -57,7 +57,7 @@ func (s *session) effects(c actor.Context, effects []queue.SessionEffect) {
 			c.Send(s.supervisor, &askSlot{queue.Entry{
 				Session: s.id, Turn: e.Turn, Number: e.Number,
 				Principal: s.state.Session().Owner, Agent: s.host.boundAgent(&s.state.Settings().Agent),
-			}})
+			}, s.hasty == e.Turn})
 		case queue.Withdraw:
 			c.Send(s.supervisor, &withdrawSlot{e.Turn})
 		case queue.Return:

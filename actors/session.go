@@ -45,6 +45,8 @@ type session struct {
 	next   []*group
 	// staged counts inputs that are folded but not yet in the fifo.
 	staged int
+	// hasty is a turn that is to start in the group of its acceptance; see prompt.
+	hasty event.ID
 
 	run *running
 	// released are turns made of messages for another, not in the fifo yet.
@@ -111,7 +113,7 @@ func (s *session) reset() {
 	s.flight, s.next, s.staged, s.released = nil, nil, 0, nil
 	s.forget, s.claims = map[event.ID][]chan answer[struct{}]{}, nil
 	s.lastCheckpoint, s.sinceBytes, s.skipped = 0, 0, 0
-	s.erasing, s.retryDue = false, false
+	s.erasing, s.retryDue, s.hasty = false, false, event.ID{}
 }
 
 func (s *session) Receive(c actor.Context) {
@@ -125,6 +127,12 @@ func (s *session) Receive(c actor.Context) {
 		s.fallen(c)
 		return
 	}
+	hasty := s.hasty
+	s.receive(c)
+	s.calm(c, c.Message(), hasty)
+}
+
+func (s *session) receive(c actor.Context) {
 	switch m := c.Message().(type) {
 	case *actor.Started:
 		if s.epoch == 0 {

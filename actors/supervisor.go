@@ -23,9 +23,11 @@ type (
 		session event.ID
 		msg     any
 	}
-	// askSlot wants a slot for a turn. Reply, some time later: *granted.
+	// askSlot wants a slot for a turn. Reply, some time later: *granted. With prompt
+	// the reply comes at once, and is *lined if there is no slot now.
 	askSlot struct {
-		entry queue.Entry
+		entry  queue.Entry
+		prompt bool
 	}
 	withdrawSlot struct{ turn event.ID }
 	// returnSlot gives a turn's slot back, however the turn ended.
@@ -129,7 +131,7 @@ func (s *supervisor) Receive(c actor.Context) {
 	case *today:
 		s.reckoned(c, s.ledger.Roll(budget.Day(s.host.now())))
 	case *askSlot:
-		s.ask(c, m.entry)
+		s.ask(c, m)
 	case *withdrawSlot:
 		s.unlined(m.turn)
 		s.admit.Withdraw(m.turn)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -25,6 +26,11 @@ type Cgroups struct {
 	// memory and pids say that base hands these controllers down.
 	memory, pids bool
 	moved        bool // this program was put into a leaf of its own
+
+	// spare are groups of trees that left nothing behind, for the next ones: making a
+	// group and taking it away cost more than all else about it.
+	mu    sync.Mutex
+	spare []string
 
 	// What the kernel does of itself in its own file system and a directory does not.
 	rmdir func(string) error
@@ -248,7 +254,15 @@ type group struct {
 	// memory and processes say that the kernel holds these limits.
 	memory, processes bool
 	rmdir             func(string) error
+	of                *Cgroups // whose spare one it may become; nil: it may not
+	again             bool     // it had another tree before
+
+	mu   sync.Mutex
+	left bool // it is no longer this tree's
 }
+
+// maxSpare bounds the groups that wait for a tree.
+const maxSpare = 64
 
 // group makes one; nil when it cannot, which costs a guarantee and no turn.
 func (c *Cgroups) group(name string, l *Limits) *group {
@@ -256,6 +270,12 @@ func (c *Cgroups) group(name string, l *Limits) *group {
 		return nil
 	}
 	g := &group{dir: filepath.Join(c.dir, name), rmdir: c.rmdir}
+	if *l == (Limits{}) { // what the kernel counts for limits begins with the group
+		g.of = c
+		if g.reuse() {
+			return g
+		}
+	}
 	if err := os.Mkdir(g.dir, 0o755); err != nil {
 		return nil
 	}
@@ -268,6 +288,44 @@ func (c *Cgroups) group(name string, l *Limits) *group {
 		g.processes = write(g.dir, "pids.max", strconv.Itoa(l.Processes)) == nil
 	}
 	return g
+}
+
+// reuse takes a spare one's place.
+func (g *group) reuse() bool {
+	g.of.mu.Lock()
+	defer g.of.mu.Unlock()
+	last := len(g.of.spare) - 1
+	if last < 0 {
+		return false
+	}
+	g.dir, g.again = g.of.spare[last], true
+	g.of.spare = g.of.spare[:last]
+	return true
+}
+
+// leave keeps a group for another tree, after one of which nothing is left: neither a
+// process, which the caller knows, nor a group below.
+func (g *group) leave() {
+	if g == nil {
+		return
+	}
+	g.mu.Lock()
+	kept := g.of != nil && !g.left && len(g.tree()) == 1
+	g.left = true // the next tree is none of this one's business
+	g.mu.Unlock()
+	if !kept || !g.spared() {
+		g.remove()
+	}
+}
+
+func (g *group) spared() bool {
+	g.of.mu.Lock()
+	defer g.of.mu.Unlock()
+	if len(g.of.spare) >= maxSpare {
+		return false
+	}
+	g.of.spare = append(g.of.spare, g.dir)
+	return true
 }
 
 // name of the group of a marker: its last part, which is the turn's.
@@ -288,7 +346,11 @@ func (g *group) open() int {
 	if g == nil {
 		return -1
 	}
-	fd, err := unix.Open(g.dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	const how = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC
+	fd, err := unix.Open(g.dir, how, 0)
+	if g.again && errors.Is(err, unix.ENOENT) && os.Mkdir(g.dir, 0o755) == nil { // somebody tidied up
+		fd, err = unix.Open(g.dir, how, 0)
+	}
 	if err != nil {
 		return -1
 	}
@@ -298,6 +360,11 @@ func (g *group) open() int {
 // pids are the living processes of the group and of groups below it.
 func (g *group) pids() (list []int) {
 	if g == nil {
+		return nil
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.left {
 		return nil
 	}
 	for _, dir := range g.tree() {
@@ -336,7 +403,12 @@ func (g *group) empty() bool {
 
 // kill ends everything in the group at once, what is just being forked too.
 func (g *group) kill() {
-	if g != nil {
+	if g == nil {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.left {
 		_ = write(g.dir, "cgroup.kill", "1")
 	}
 }
@@ -374,8 +446,12 @@ func (g *group) counter(file, name string) (int64, bool) {
 	return 0, false
 }
 
-// cpu is the time that all that was ever in the group has used.
+// cpu is the time that all that was ever in the group has used; not known when that
+// was more than one tree.
 func (g *group) cpu() (time.Duration, bool) {
+	if g.again {
+		return 0, false
+	}
 	us, ok := g.counter("cpu.stat", "usage_usec")
 	return time.Duration(us) * time.Microsecond, ok
 }

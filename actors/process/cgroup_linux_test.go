@@ -236,6 +236,50 @@ func TestGroupHoldsWhatEscapes(t *testing.T) {
 	}
 }
 
+// A tree that left nothing behind leaves its group to the next one, which it can do
+// nothing to any more.
+func TestGroupIsUsedAgain(t *testing.T) {
+	if !subreaper.Load() {
+		t.Skip("without the subreaper nothing cheap says that nothing is left")
+	}
+	c := realCgroups(t)
+	spec := sh("echo on")
+	spec.Cgroups = c
+	first := start(t, spec)
+	first.wait(t)
+	first.Sweep(t.Context())
+	spec = sh("setsid sleep 300 & echo $!; read x")
+	spec.Cgroups, spec.Stdin = c, nil
+	next := start(t, spec)
+	pid := atoi(t, next.first(t))
+	if next.group.dir != first.group.dir {
+		t.Errorf("%s was not used again, but %s", first.group.dir, next.group.dir)
+	}
+	Kill.Do(first.Process)
+	first.Sweep(t.Context())
+	if got := first.group.pids(); len(got) != 0 {
+		t.Errorf("the first tree still has %v", got)
+	}
+	if !running(pid) {
+		t.Error("the end of the first tree ended the next")
+	}
+	if killed := next.Sweep(t.Context()); killed == 0 || running(pid) {
+		t.Errorf("killed %d, running %v", killed, running(pid))
+	}
+	next.wait(t)
+	if _, err := os.Stat(next.group.dir); err == nil {
+		t.Error("the group of a tree that had to be killed is left")
+	}
+	spec = sh("echo on")
+	spec.Cgroups, spec.Limits = c, Limits{OpenFiles: 50}
+	bound := start(t, spec)
+	bound.wait(t)
+	bound.Sweep(t.Context())
+	if len(c.spare) != 0 {
+		t.Errorf("the group of a tree with limits is kept: %v", c.spare)
+	}
+}
+
 // A tree that forks faster than it can be listed is ended by one write.
 func TestGroupEndsAForkBomb(t *testing.T) {
 	c := realCgroups(t)

@@ -55,7 +55,8 @@
 // With Spec.Cgroups, on a kernel and in a place where it can be, each tree also has a
 // control group (v2) of its own, in which nothing can hide: one read finds its
 // members, one write kills them. The other ways stay, for what a process with the
-// rights to do so has moved to another group.
+// rights to do so has moved to another group. A group that was seen to be empty when
+// its tree had ended is the next tree's.
 //
 // # Limits
 //

@@ -18,10 +18,11 @@ func (p *Process) Sweep(ctx context.Context) (killed int) {
 	p.sweeping.Lock()
 	defer p.sweeping.Unlock()
 	defer table.swept(p)
-	defer p.group.remove()
 	if p.clean() {
+		p.group.leave()
 		return 0
 	}
+	defer p.group.remove()
 	for quiet := 0; ; {
 		found := p.look()
 		for _, e := range found.dead {

@@ -27,9 +27,6 @@ func (h *Host) publish(ctx, gone context.Context, v *harvest) (notes []string) {
 		h.log.Warn("artifacts could not be published", "session", v.session, "turn", v.turn, "error", err)
 		return append(notes, "the turn's files could not be published; the server's log has the cause")
 	}
-	if !v.order.Any() {
-		return nil
-	}
 	l := &h.cfg.limits
 	v.order.MaxFile, v.order.MaxFiles, v.order.MaxBytes = l.MaxArtifactBytes, l.MaxArtifacts, l.MaxArtifactsBytes
 	before, err := h.publications(ctx, v.session)

@@ -68,10 +68,16 @@ func (t *turnActor) publish(c actor.Context, end event.Event, release func(error
 		owner: t.ses.Owner, session: t.ses.ID, turn: t.turn.ID, environment: settings.Environment.ID,
 		order: outputs.Order{Workspace: dir, Private: private, Reported: t.reported, Since: t.began},
 	}
+	session := t.session
 	host.work.Go(func() {
-		ctx, cancel := context.WithTimeout(gone, patience)
-		defer cancel()
-		host.root.Send(self, &artifactsKept{host.publish(ctx, gone, v)})
+		var notes []string
+		if v.order.Any() {
+			host.root.Send(session, &goOn{}) // it may take a while
+			ctx, cancel := context.WithTimeout(gone, patience)
+			defer cancel()
+			notes = host.publish(ctx, gone, v)
+		}
+		host.root.Send(self, &artifactsKept{notes})
 	})
 }
 

@@ -26,7 +26,12 @@ type (
 		release func(error)
 		// answers, if any, are what these events take in.
 		answers *answers
+		// more says that the turn's end follows in a moment, or goOn: they are stored
+		// together.
+		more bool
 	}
+	// goOn says that what has more to follow need not wait for it.
+	goOn struct{}
 	// turnGone says that a turn's actor stopped, in its place behind what that
 	// actor sent.
 	turnGone struct{ who *actor.PID }
@@ -133,7 +138,9 @@ func (s *session) took(c actor.Context, m *turnEvents) {
 	}
 	s.askAround(c)
 	g.then = append(g.then, func(_ actor.Context, err error) { m.release(err) })
-	s.flush(c)
+	if !m.more {
+		s.flush(c)
+	}
 	s.requeue(c)
 }
 

@@ -275,6 +275,8 @@ func (s *session) always(c actor.Context) {
 		s.spentOut(c)
 	case *turnEvents:
 		s.took(c, m)
+	case *goOn:
+		s.flush(c)
 	case *unsteered:
 		s.unsteered(c, m)
 	case *park:

@@ -284,7 +284,7 @@ func (t *turnActor) emit(c actor.Context, events []event.Event, release func(err
 	t.answering = nil
 	if last := len(own) - 1; t.publishes(&own[last]) {
 		if last > 0 {
-			m.events, m.release = own[:last:last], func(error) {}
+			m.events, m.release, m.more = own[:last:last], func(error) {}, true
 			c.Send(t.session, m)
 		}
 		t.publish(c, own[last], release)

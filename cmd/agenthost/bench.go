@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 
@@ -31,7 +33,7 @@ type benchVerb struct {
 	Reps     int      `help:"Repetitions of each case; 0 is 3, and 7 with --full."`
 	Fake     string   `placeholder:"FILE" help:"The stand-in CLI; default: fake beside this program, else built by go."`
 	Out      string   `placeholder:"DIR" help:"Also write bench.json, bench.svg and bench.html there."`
-	Profile  string   `placeholder:"DIR" help:"Have the server write its profiles there, of the last scenario that ran; for --run with one name and --subjects with one wire."`
+	Profile  string   `placeholder:"DIR" help:"Have the server write its profiles there, and a flame graph if the go command is installed, of the last scenario that ran; for --run with one name and --subjects with one wire."`
 	Silent   bool     `help:"Do not tell what is being measured."`
 }
 
@@ -73,6 +75,11 @@ func (v *benchVerb) Run(c *console) error {
 		return exit(exitUsage, err)
 	}
 	verdicts := benchreport.Judge(r, benchreport.Goals())
+	if v.Profile != "" {
+		if ferr := flame(ctx, v.Profile, self); ferr != nil {
+			_, _ = fmt.Fprintln(c.err, "no flame graph was drawn:", ferr)
+		}
+	}
 	if terr := benchreport.Table(c.out, r, verdicts); terr != nil {
 		return terr
 	}
@@ -86,6 +93,20 @@ func (v *benchVerb) Run(c *console) error {
 		return exit(exitFailed, fmt.Errorf("%d gates fail, the first: %s, %s, %s", len(fails), fails[0].Name, fails[0].In, fails[0].Subject))
 	}
 	return nil
+}
+
+// flame draws the server's profile with the help of the go command.
+func flame(ctx context.Context, dir, program string) error {
+	cmd := exec.CommandContext(ctx, "go", "tool", "pprof", "-traces", program, filepath.Join(dir, "cpu.pprof"))
+	text, err := cmd.Output()
+	if err != nil {
+		return fmt.Errorf("go tool pprof: %w", err)
+	}
+	f, err := os.Create(filepath.Join(dir, "cpu.svg"))
+	if err != nil {
+		return err
+	}
+	return errors.Join(benchreport.Flame(f, "CPU of the server", bytes.NewReader(text)), f.Close())
 }
 
 // fake is the stand-in: the one beside this program, or one that go builds.

@@ -38,6 +38,7 @@ func newRing(head int64, maxBytes int) *ring {
 
 // publish appends b and wakes the readers.
 func (r *ring) publish(b *fold.Batch) {
+	linger(b)
 	old := r.window.Load()
 	batches := append(old.batches, b)
 	r.bytes += b.Bytes

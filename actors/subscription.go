@@ -43,7 +43,7 @@ func (s *Subscription) Next() (*fold.Batch, <-chan struct{}, error) {
 		if s.pos+1 >= shown {
 			b := w.find(s.pos + 1)
 			s.replay, s.pos = nil, b.Last()
-			return b, nil, nil
+			return handed(b), nil, nil
 		}
 		b, err := s.old(shown - 1)
 		if err != nil {

@@ -63,6 +63,19 @@ func (s *agentsSession) Send(ctx context.Context, prompt string) error {
 	return s.ask(ctx, "POST", "/v1/agents/sessions/"+s.id+"/events", map[string]any{"events": []any{event}}, nil)
 }
 
+func (s *agentsSession) Ended(ctx context.Context) (string, error) {
+	var out struct {
+		Data []struct {
+			Status string `json:"status"`
+		} `json:"data"`
+	}
+	err := s.ask(ctx, "GET", "/v1/agents/sessions/"+s.id+"/turns?limit=1&order=desc", nil, &out)
+	if err != nil || len(out.Data) == 0 {
+		return "", err
+	}
+	return over(out.Data[0].Status), nil
+}
+
 func (s *agentsSession) Cancel(ctx context.Context) error {
 	event := map[string]any{"type": "agent.session.input.cancel"}
 	return s.ask(ctx, "POST", "/v1/agents/sessions/"+s.id+"/events", map[string]any{"events": []any{event}}, nil)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"time"
@@ -24,6 +23,8 @@ type Session interface {
 	Send(ctx context.Context, prompt string) error
 	// Fan runs one turn that len(s) readers read, opened before it starts.
 	Fan(ctx context.Context, prompt string, s []*Sight) error
+	// Ended asks how the turn handed in last ended: "" when it has not.
+	Ended(ctx context.Context) (string, error)
 	// Cancel ends the running turn.
 	Cancel(ctx context.Context) error
 	// Delete forgets the session.
@@ -135,10 +136,24 @@ func fan(sights []*Sight, openOne func() (*http.Response, error), start func() e
 	return first
 }
 
+// NotCompleted is how a turn ended that did not complete.
+type NotCompleted string
+
+func (n NotCompleted) Error() string { return "the turn ended as " + string(n) }
+
+// over is a status that a turn keeps, else "".
+func over(status string) string {
+	switch status {
+	case "completed", "failed", "cancelled", "incomplete":
+		return status
+	}
+	return ""
+}
+
 // completed is an error for a turn that ended otherwise.
 func completed(s *Sight, err error) error {
 	if err == nil && s.Ended != "completed" {
-		err = fmt.Errorf("the turn ended as %s", s.Ended)
+		err = NotCompleted(s.Ended)
 	}
 	return err
 }

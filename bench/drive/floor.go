@@ -33,6 +33,9 @@ func (spawnWire) Send(context.Context, string) error { return Unsupported("queue
 func (spawnWire) Fan(context.Context, string, []*Sight) error {
 	return Unsupported("streams")
 }
+func (spawnWire) Ended(context.Context) (string, error) {
+	return "", Unsupported("queue")
+}
 func (spawnWire) Cancel(context.Context) error            { return Unsupported("cancel") }
 func (spawnWire) Delete(context.Context) error            { return nil }
 func (spawnWire) Idle(context.Context) (io.Closer, error) { return nil, Unsupported("streams") }
@@ -91,7 +94,10 @@ func (w *copyWire) Fan(ctx context.Context, prompt string, sights []*Sight) erro
 	return nil
 }
 
-func (*copyWire) Send(context.Context, string) error      { return Unsupported("queue") }
+func (*copyWire) Send(context.Context, string) error { return Unsupported("queue") }
+func (*copyWire) Ended(context.Context) (string, error) {
+	return "", Unsupported("queue")
+}
 func (*copyWire) Cancel(context.Context) error            { return Unsupported("cancel") }
 func (*copyWire) Delete(context.Context) error            { return nil }
 func (*copyWire) Idle(context.Context) (io.Closer, error) { return nil, Unsupported("streams") }

@@ -57,6 +57,10 @@ func (s *plainSession) Send(ctx context.Context, prompt string) error {
 	return s.ask(ctx, "POST", "/sessions/"+s.id+"/turns", map[string]string{"prompt": prompt}, nil)
 }
 
+func (s *plainSession) Ended(context.Context) (string, error) {
+	return "", Unsupported("way to ask how a turn ended")
+}
+
 func (s *plainSession) Cancel(ctx context.Context) error {
 	return s.ask(ctx, "POST", "/sessions/"+s.id+"/cancel", nil, nil)
 }

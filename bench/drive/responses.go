@@ -77,6 +77,14 @@ func (s *responsesSession) Send(ctx context.Context, prompt string) error {
 	return err
 }
 
+func (s *responsesSession) Ended(ctx context.Context) (string, error) {
+	var out struct {
+		Status string `json:"status"`
+	}
+	err := s.ask(ctx, "GET", "/v1/responses/"+s.turn, nil, &out)
+	return over(out.Status), err
+}
+
 func (s *responsesSession) Cancel(ctx context.Context) error {
 	return s.ask(ctx, "POST", "/v1/responses/"+s.turn+"/cancel", nil, nil)
 }

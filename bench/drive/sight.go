@@ -8,6 +8,8 @@ import (
 
 // Sight is what one reader saw of one turn.
 type Sight struct {
+	// FirstFrame is when the first event of the wire was read.
+	FirstFrame time.Time
 	// First is when the first text was read, Last when the latest was.
 	First, Last time.Time
 	// Events are texts seen for the first time, in order; Lost are numbers that were

@@ -3,10 +3,12 @@ package drive
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"time"
 )
 
@@ -27,6 +29,9 @@ func follow(body io.Reader, s *Sight, ended ending) error {
 		switch {
 		case bytes.HasPrefix(line, []byte("event: ")):
 			event = append(event[:0], bytes.TrimSpace(line[7:])...)
+			if s.Frames == 0 {
+				s.FirstFrame = in.at
+			}
 			s.Frames++
 		case bytes.HasPrefix(line, []byte("data: ")):
 			s.see(in.at, line[6:])
@@ -80,7 +85,10 @@ func open(c *http.Client, req *http.Request) (*http.Response, error) {
 // Refused is an answer that is no success.
 type Refused struct {
 	Status int
+	Code   string // of the error, "" without one
 	Body   string
+	// RetryAfter is what the host said; 0 when it did not.
+	RetryAfter time.Duration
 }
 
 func (r *Refused) Error() string { return fmt.Sprintf("answered %d: %s", r.Status, r.Body) }
@@ -88,5 +96,17 @@ func (r *Refused) Error() string { return fmt.Sprintf("answered %d: %s", r.Statu
 func refused(resp *http.Response) error {
 	defer func() { _ = resp.Body.Close() }()
 	b, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10))
-	return &Refused{resp.StatusCode, string(bytes.TrimSpace(b))}
+	r := &Refused{Status: resp.StatusCode, Body: string(bytes.TrimSpace(b))}
+	var out struct {
+		Error struct {
+			Code string `json:"code"`
+		} `json:"error"`
+	}
+	if json.Unmarshal(b, &out) == nil {
+		r.Code = out.Error.Code
+	}
+	if s, err := strconv.ParseFloat(resp.Header.Get("Retry-After"), 64); err == nil && s > 0 {
+		r.RetryAfter = time.Duration(s * float64(time.Second))
+	}
+	return r
 }

@@ -56,6 +56,15 @@ func buildAll() (Binaries, error) {
 	return b, err
 }
 
+// BuildTagged is Build with a server that has a build tag.
+func BuildTagged(tag string) (Binaries, error) {
+	b, err := Build()
+	if err == nil {
+		b.Server, err = compile(b.Root, filepath.Join(b.Root, "build", "hostproc"), "agenthost-"+tag, "./cmd/agenthost", "-tags", tag)
+	}
+	return b, err
+}
+
 // touchSources looks at every source file, which makes it an input of the test in
 // the eyes of go test: a result is not taken from the cache after a change of the
 // server, of which the test itself imports nothing.
@@ -78,9 +87,9 @@ func touchSources(root string) error {
 
 // compile builds a program and names it after its content, so test processes that
 // run at once neither overwrite nor lose each other's.
-func compile(root, dir, name, pkg string) (string, error) {
+func compile(root, dir, name, pkg string, flags ...string) (string, error) {
 	tmp := filepath.Join(dir, fmt.Sprintf("%s.%d.tmp", name, os.Getpid()))
-	cmd := exec.Command("go", "build", "-o", tmp, pkg)
+	cmd := exec.Command("go", append(append([]string{"build"}, flags...), "-o", tmp, pkg)...)
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-buildvcs=false")
 	if out, err := cmd.CombinedOutput(); err != nil {

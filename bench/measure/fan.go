@@ -31,7 +31,7 @@ func fans() scenario {
 			for i := range sights {
 				sights[i] = &drive.Sight{}
 			}
-			before := rss(s.pid)
+			before, server, did := rss(s.pid), cpu(s.pid), l.work(s)
 			if err := ses.Fan(l.ctx, fmt.Sprintf("[[events: %d 200 0 16]]", n), sights); err != nil {
 				return nil, err
 			}
@@ -45,9 +45,12 @@ func fans() scenario {
 					last = x.Last
 				}
 			}
-			return report.Figures{
+			f := report.Figures{
 				"deliveries_per_s": float64(seen) / last.Sub(first).Seconds(), "lost": float64(readers*n - seen), "rss_growth_mib": (rss(s.pid) - before) / (1 << 20),
-			}, nil
+				"server_us_per_delivery": us(cpu(s.pid)-server) / float64(readers*n),
+			}
+			l.work(s).since(did).per(float64(readers*n), "delivery", f)
+			return f, nil
 		}}
 }
 

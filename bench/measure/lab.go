@@ -69,6 +69,8 @@ func (l *lab) scenario(r *report.Result, s scenario) error {
 	cases, reps := s.quick, 3
 	if l.Full {
 		cases, reps = s.full, 7
+	} else if s.quickReps > 0 {
+		reps = s.quickReps
 	}
 	if l.Reps > 0 {
 		reps = l.Reps
@@ -88,7 +90,10 @@ func (l *lab) scenario(r *report.Result, s scenario) error {
 		names = append(names, before...)
 	}
 	names = slices.DeleteFunc(names, func(n string) bool {
-		return len(l.Subjects) > 0 && !slices.Contains(l.Subjects, n)
+		if len(l.Subjects) > 0 {
+			return !slices.Contains(l.Subjects, n)
+		}
+		return n == copyName && !l.Full && len(l.Run) == 0 // the quick profile has its gates beside the plain host
 	})
 	for k, v := range s.config {
 		r.Settings[s.name+": "+k] = fmt.Sprint(v)

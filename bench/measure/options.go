@@ -40,8 +40,8 @@ type scenario struct {
 	env []string
 	// dialect is which CLI the subjects run; codex.
 	dialect string
-	// reps bounds the repetitions, 0 does not.
-	reps int
+	// reps bounds the repetitions, quickReps those of the quick profile; 0 does not.
+	reps, quickReps int
 	// hidden scenarios run only when they are named.
 	hidden bool
 	// fresh starts the subjects anew for each repetition and case.

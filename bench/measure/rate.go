@@ -28,20 +28,22 @@ func rate(l *lab, s *subject, kase string) (report.Figures, error) {
 	}
 	n := 40_000_000 / (size + 200)
 	if !l.Full {
-		n /= 4
+		n /= 8
 	}
 	ses, err := s.wire.Session(l.ctx)
 	if err != nil {
 		return nil, err
 	}
-	server := cpu(s.pid)
+	server, did := cpu(s.pid), l.work(s)
 	var sight drive.Sight
 	if err := ses.Turn(l.ctx, fmt.Sprintf("[[events: %d %d 0 16]]", n, size), &sight); err != nil {
 		return nil, err
 	}
 	took := sight.Last.Sub(sight.First).Seconds()
-	return report.Figures{
+	f := report.Figures{
 		"events_per_s": float64(sight.Events) / took, "frames_per_s": float64(sight.Frames) / took, "mb_per_s": float64(sight.Bytes) / took / 1e6,
 		"server_us_per_event": us(cpu(s.pid)-server) / float64(n), "lost": float64(n - sight.Events),
-	}, nil
+	}
+	l.work(s).since(did).per(float64(n), "event", f)
+	return f, nil
 }

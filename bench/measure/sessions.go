@@ -21,7 +21,7 @@ var collected = []string{"GOGC=10"}
 // of them.
 func sessions() scenario {
 	return scenario{name: "sessions", subjects: []string{plainName, report.Control, agentsName, responsesName}, fresh: true, env: collected,
-		quick: []string{"3000"}, full: []string{"3000", "30000", "100000"}, reps: 3, config: map[string]any{"passivate_after": "1h"},
+		quick: []string{"2000"}, full: []string{"3000", "30000", "100000"}, reps: 3, quickReps: 1, config: map[string]any{"passivate_after": "1h"},
 		run: func(l *lab, s *subject, kase string) (report.Figures, error) {
 			n, err := strconv.Atoi(kase)
 			if err != nil {

@@ -57,7 +57,7 @@ func TestDurabilityIsTakenOff(t *testing.T) {
 
 func TestEveryGoalNamesWhatIsMeasured(t *testing.T) {
 	t.Parallel()
-	for _, g := range Goals() {
+	for _, g := range append(Goals(), Guards()...) {
 		found := false
 		for _, f := range mainFigures[g.Scenario] {
 			found = found || f == g.Figure

@@ -13,11 +13,12 @@ import (
 
 // main figures of a scenario, in the order of the table.
 var mainFigures = map[string][]string{
-	"fsync": {"p50_ms", "p99_ms"}, "turn": {"p50_ms", "p99_ms", "first_ms", "turns_per_s", "server_cpu_s", "lost"},
-	"rate": {"events_per_s", "frames_per_s", "mb_per_s", "server_us_per_event", "lost"}, "fan": {"deliveries_per_s", "rss_growth_mib", "lost"},
+	"fsync": {"p50_ms", "p99_ms"}, "turn": {"p50_ms", "p99_ms", "first_ms", "turns_per_s", "server_cpu_s", "allocs_per_turn", "waits_per_turn", "lost"},
+	"rate": {"events_per_s", "frames_per_s", "mb_per_s", "server_us_per_event", "allocs_per_event", "waits_per_event", "lost"}, "fan": {"deliveries_per_s", "server_us_per_delivery", "bytes_per_delivery", "rss_growth_mib", "lost"},
 	"latency": {"p50_us", "p99_us", "lost"}, "sessions": {"create_per_s", "create_cpu_us", "session_kib", "rss_mib"},
 	"streams": {"stream_kib", "idle_cpu_percent"}, "overload": {"drain_s", "at_once", "shift", "lost", "rss_mib"}, "cancel": {"gone_ms", "left"},
 	"opening": {"last_ms", "p50_ms"}, "light": {"wait_share", "drain_s", "lost"}, "history": {"cpu_growth", "p50_growth"},
+	"load": {"turns", "failed", "turns_per_s", "wait_p50_ms", "wait_p90_ms", "wait_p99_ms", "wait_p999_ms", "wait_max_ms", "first_p50_ms", "first_p99_ms", "work_p50_ms", "work_p99_ms"}, "errors": {"count"},
 	"restart": {"answer_s", "rss_mib"}, "churn": {"rss_growth", "descriptors_more", "goroutines_more"},
 }
 

@@ -8,7 +8,7 @@ RELEASE := CGO_ENABLED=0 GOFLAGS=-trimpath
 TOOLS   := $(CURDIR)/build/tools
 STAGE   := .ci/stage
 
-.PHONY: help build run test examples unit lint certify record fuzz micro bench-ready clean
+.PHONY: help build run test examples unit lint certify record fuzz bench micro bench-ready clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -29,6 +29,7 @@ test: ## build and test everything, with the real CLIs and SDKs
 	@$(STAGE) build $(MAKE) --no-print-directory build bin/demo
 	@$(STAGE) vet env $(RELEASE) go vet ./...
 	@$(STAGE) demo bin/demo
+	@$(STAGE) bench bin/agenthost bench --quick --silent
 	@echo "test: go test -race ./..., what drives real CLIs and SDKs by itself: it takes the whole machine"
 	@AGENTHOST_TEST_CLIS=1 go test -race -timeout 15m $$(go list ./... | grep -v /cmd/acceptance)
 	@AGENTHOST_TEST_CLIS=1 go test -race -timeout 20m ./cmd/acceptance
@@ -67,6 +68,10 @@ micro: ## time the hot functions, for benchstat: make micro >new.txt
 
 bench-ready: bin/demo ## build what measurements need: the server, the stand-in and the provider
 	@$(RELEASE) go build -ldflags '-s -w' -o bin/ ./fakes/cmd/...
+
+OUT ?=
+bench: bin/demo ## measure everything beside bare processes and a plain host; OUT=docs/performance keeps the report
+	@bin/agenthost bench --full $(if $(OUT),--out $(OUT))
 
 clean: ## remove what was built; installed tools stay
 	@rm -rf bin

@@ -34,19 +34,26 @@ type benchVerb struct {
 	Fake     string   `placeholder:"FILE" help:"The stand-in CLI; default: fake beside this program, else built by go."`
 	Out      string   `placeholder:"DIR" help:"Also write bench.json, bench.svg and bench.html there."`
 	Profile  string   `placeholder:"DIR" help:"Have the server write its profiles there, and a flame graph if the go command is installed, of the last scenario that ran; for --run with one name and --subjects with one wire."`
-	Silent   bool     `help:"Do not tell what is being measured."`
+	Silent   bool     `help:"Do not tell what is being measured, or how a load goes."`
+
+	Load loadFlags `embed:"" group:"load"`
 }
 
 // Help says what --help adds.
 func (*benchVerb) Help() string {
 	return "Servers, floors and a plain host run as processes of their own, with a stand-in CLI; nothing outside this machine is used. " +
-		"Figures are compared only within one repetition, as ratios.\n\nExit codes: 0 all gates hold, 1 a gate fails, 2 something could not be measured."
+		"Figures are compared only within one repetition, as ratios.\n\n" +
+		"With --target it plays users of a running host instead and says what they waited; see docs/sizing.md.\n\n" +
+		"Exit codes: 0 all gates hold, 1 a gate fails (in a quick run: in two of three tries), 2 something could not be measured."
 }
 
 // Run measures, judges and shows.
 func (v *benchVerb) Run(c *console) error {
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer cancel()
+	if v.Load.Target != "" {
+		return v.Load.play(ctx, c, v)
+	}
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -74,7 +81,7 @@ func (v *benchVerb) Run(c *console) error {
 	if r == nil {
 		return exit(exitUsage, err)
 	}
-	verdicts := benchreport.Judge(r, benchreport.Goals())
+	verdicts := benchreport.Judge(r, benchreport.Shown(!v.Full))
 	if v.Profile != "" {
 		if ferr := flame(ctx, v.Profile, self); ferr != nil {
 			_, _ = fmt.Fprintln(c.err, "no flame graph was drawn:", ferr)
@@ -89,7 +96,13 @@ func (v *benchVerb) Run(c *console) error {
 	if err != nil {
 		return exit(exitUsage, fmt.Errorf("not everything was measured: %w", err))
 	}
-	if fails := benchreport.Fails(verdicts); len(fails) > 0 {
+	fails := benchreport.Fails(verdicts)
+	if !v.Full && len(fails) > 0 {
+		if fails, err = again(ctx, &o, fails); err != nil {
+			return exit(exitUsage, err)
+		}
+	}
+	if len(fails) > 0 {
 		return exit(exitFailed, fmt.Errorf("%d gates fail, the first: %s, %s, %s", len(fails), fails[0].Name, fails[0].In, fails[0].Subject))
 	}
 	return nil
@@ -123,6 +136,34 @@ func (v *benchVerb) fake(self string) (string, error) {
 		return "", fmt.Errorf("no stand-in CLI: there is none beside this program, and none could be built (%w); name one with --fake", err)
 	}
 	return bin.Fake, nil
+}
+
+// again measures what missed a guard up to twice more, and keeps what missed it twice.
+func again(ctx context.Context, o *measure.Options, fails []benchreport.Verdict) ([]benchreport.Verdict, error) {
+	type key struct{ name, in, subject string }
+	missed := map[key]int{}
+	var lasting []benchreport.Verdict
+	for try := 1; try <= 3 && len(fails) > 0; try++ {
+		if try > 1 {
+			next := *o
+			next.Run, next.Cases, next.Subjects = nil, nil, []string{"spawn", "plain", benchreport.Control}
+			for _, f := range fails {
+				next.Run, next.Cases, next.Subjects = append(next.Run, f.Scenario), append(next.Cases, f.In), append(next.Subjects, f.Subject)
+			}
+			r, err := measure.Run(ctx, next)
+			if err != nil {
+				return nil, fmt.Errorf("what missed a guard could not be measured again: %w", err)
+			}
+			fails = benchreport.Misses(r)
+		}
+		for _, f := range fails {
+			k := key{f.Name, f.In, f.Subject}
+			if missed[k]++; missed[k] == 2 {
+				lasting = append(lasting, f)
+			}
+		}
+	}
+	return lasting, nil
 }
 
 func (v *benchVerb) write(r *benchreport.Result, verdicts []benchreport.Verdict) error {

@@ -60,7 +60,7 @@ type verbs struct {
 	Adapter     adapterVerbs    `cmd:"" help:"Write an adapter of your own, or test an installed CLI."`
 	Store       storeVerbs      `cmd:"" help:"Look at stored sessions, check, repair and compact the store, and move sessions between stores."`
 	Audit       auditVerbs      `cmd:"" help:"Read the book of security-relevant acts."`
-	Bench       benchVerbs      `cmd:"" help:"Measure this program beside bare processes and a plain host, and compare results."`
+	Bench       benchVerbs      `cmd:"" help:"Measure this program beside bare processes and a plain host, compare results, or load a running host."`
 	Chaos       chaosVerb       `cmd:"" help:"Torture a server of this program for a while and say which promises it broke."`
 	Version     versionVerb     `cmd:"" help:"Print version, commit and platform."`
 	Help        helpVerb        `cmd:"" help:"Explain a verb, as its --help does: help serve."`
@@ -95,7 +95,7 @@ func Main(args []string, in io.Reader, out, errs io.Writer) int {
 		kong.Writers(out, errs),
 		kong.Exit(func(c int) { code = c }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
-		kong.ExplicitGroups([]kong.Group{{Key: "settings", Title: "Settings, each also a key of the file and a variable AGENTHOST_...:"}}),
+		kong.ExplicitGroups([]kong.Group{{Key: "load", Title: "Playing users of a running host:"}, {Key: "settings", Title: "Settings, each also a key of the file and a variable AGENTHOST_...:"}}),
 		kong.Bind(&console{in: in, out: out, err: errs}),
 	)
 	if err != nil {

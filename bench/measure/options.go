@@ -50,5 +50,5 @@ type scenario struct {
 }
 
 func scenarios() []scenario {
-	return []scenario{syncs(), turns(), rates(), messages(), fans(), latencies(), sessions(), streams(), overloads(), cancels(), openings(), lights(), histories(), restarts(), churns(), smoke("codex"), smoke("claude")}
+	return []scenario{syncs(), turns(), rates(), messages(), fans(), latencies(), sessions(), streams(), overloads(), cancels(), openings(), lights(), histories(), restarts(), churns(), capacities(), smoke("codex"), smoke("claude")}
 }

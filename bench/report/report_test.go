@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -117,5 +118,25 @@ func TestAnotherBuildIsAColumn(t *testing.T) {
 	}
 	if err := Table(&with, r, nil); err != nil || !strings.Contains(with.String(), "over before") || !strings.Contains(with.String(), "0.50x") {
 		t.Errorf("%v\n%s", err, with.String())
+	}
+}
+
+func TestGrowthIsAPower(t *testing.T) {
+	t.Parallel()
+	r := &Result{}
+	for n, kase := range map[float64]string{1000: "stored 1000", 10_000: "stored 10000", 100_000: "stored 100000"} {
+		r.Add(Capacity, kase, "agents", Figures{"rss_mib": 70, "grown_mib": n * n, "left": 0})
+	}
+	r.Add(Capacity, "known 10", "agents", Figures{"rss_mib": 1})
+	want := map[string]string{"rss_mib": "0.00", "grown_mib": "2.00", "left": "NaN"}
+	all := Growths(r, "agents")
+	for _, g := range all {
+		if got := strings.TrimPrefix(fmt.Sprintf("%.2f", g.Exponent), "-"); g.Kind != "stored" || got != want[g.Figure] {
+			t.Errorf("%s %s grows with %s", g.Kind, g.Figure, got)
+		}
+	}
+	var b bytes.Buffer
+	if err := GrowthTable(&b, all); err != nil || len(all) != 3 || !strings.Contains(b.String(), "2.00") {
+		t.Errorf("%v %s", err, b.String())
 	}
 }

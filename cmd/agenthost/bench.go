@@ -90,6 +90,9 @@ func (v *benchVerb) Run(c *console) error {
 	if terr := benchreport.Table(c.out, r, verdicts); terr != nil {
 		return terr
 	}
+	if gerr := benchreport.GrowthTable(c.out, benchreport.Growths(r, "agents")); gerr != nil {
+		return gerr
+	}
 	if werr := v.write(r, verdicts); werr != nil {
 		return werr
 	}

@@ -14,19 +14,14 @@ import (
 // Copier runs the CLI for whoever connects, and copies its output to the
 // connection. A request is one line: how many readers the run has, a name that they
 // share, and the prompt; the run starts with the last of them.
-type Copier struct {
-	CLI CLI
-
-	mu   sync.Mutex
-	runs map[string][]net.Conn
-}
+type Copier struct{ CLI CLI }
 
 // Main is the program: it prints its address as "listening HOST:PORT" and serves
 // until its standard input ends.
 func Main(args []string, in io.Reader, out, errs io.Writer) int {
 	f := flag.NewFlagSet("copy", flag.ContinueOnError)
 	f.SetOutput(errs)
-	c := &Copier{runs: map[string][]net.Conn{}}
+	c := &Copier{}
 	home := ""
 	f.StringVar(&c.CLI.Path, "cli", "", "program to run")
 	f.StringVar(&home, "home", "", "its home and directory")
@@ -34,6 +29,12 @@ func Main(args []string, in io.Reader, out, errs io.Writer) int {
 		return 2
 	}
 	c.CLI.Args, c.CLI.Dir, c.CLI.Env = f.Args(), home, Environ(home)
+	return Serve(c.copy, in, out, errs)
+}
+
+// Serve prints its address and gives each request to run, which closes the readers'
+// connections, until in ends.
+func Serve(run func(prompt string, to []net.Conn), in io.Reader, out, errs io.Writer) int {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		_, _ = fmt.Fprintln(errs, err)
@@ -44,16 +45,25 @@ func Main(args []string, in io.Reader, out, errs io.Writer) int {
 		_, _ = io.Copy(io.Discard, in)
 		_ = ln.Close()
 	}()
+	s := &server{run: run, runs: map[string][]net.Conn{}}
 	for {
 		conn, err := ln.Accept()
 		if err != nil {
 			return 0
 		}
-		go c.serve(conn)
+		go s.serve(conn)
 	}
 }
 
-func (c *Copier) serve(conn net.Conn) {
+// server collects the readers of runs.
+type server struct {
+	run func(prompt string, to []net.Conn)
+
+	mu   sync.Mutex
+	runs map[string][]net.Conn
+}
+
+func (c *server) serve(conn net.Conn) {
 	line, err := bufio.NewReader(conn).ReadString('\n')
 	f := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 3)
 	if err != nil || len(f) < 3 {
@@ -75,7 +85,7 @@ func (c *Copier) serve(conn net.Conn) {
 	}
 	c.mu.Unlock()
 	if len(all) == readers {
-		c.copy(f[2], all)
+		c.run(f[2], all)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 
 // fans are turns that many read.
 func fans() scenario {
-	return scenario{name: "fan", subjects: []string{copyName, plainName, report.Control, agentsName}, dialect: "claude",
+	return scenario{name: "fan", subjects: []string{copyName, plainName, report.Control, agentsName, embeddedName}, dialect: "claude",
 		quick: []string{"32 readers"}, full: []string{"1 readers", "8 readers", "32 readers"},
 		run: func(l *lab, s *subject, kase string) (report.Figures, error) {
 			readers, err := strconv.Atoi(strings.Fields(kase)[0])
@@ -57,7 +57,7 @@ func fans() scenario {
 // latencies are turns at a moderate rate: how long a text takes from the CLI's write to
 // the reader.
 func latencies() scenario {
-	return scenario{name: "latency", subjects: append([]string{copyName}, hosts...), dialect: "claude",
+	return scenario{name: "latency", subjects: append([]string{copyName, embeddedName}, hosts...), dialect: "claude",
 		full: []string{"turns=1", "turns=16", "turns=64"},
 		run: func(l *lab, s *subject, kase string) (report.Figures, error) {
 			n, err := strconv.Atoi(strings.TrimPrefix(kase, "turns="))

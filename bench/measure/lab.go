@@ -93,7 +93,7 @@ func (l *lab) scenario(r *report.Result, s scenario) error {
 		if len(l.Subjects) > 0 {
 			return !slices.Contains(l.Subjects, n)
 		}
-		return n == copyName && !l.Full && len(l.Run) == 0 // the quick profile has its gates beside the plain host
+		return (n == copyName || n == embeddedName) && !l.Full && len(l.Run) == 0 // the quick profile has its gates beside the plain host
 	})
 	for k, v := range s.config {
 		r.Settings[s.name+": "+k] = fmt.Sprint(v)

@@ -11,13 +11,13 @@ import (
 
 // rates are turns of a CLI that prints as fast as it can.
 func rates() scenario {
-	return scenario{name: "rate", subjects: append([]string{copyName}, hosts...), dialect: "claude",
+	return scenario{name: "rate", subjects: append([]string{copyName, embeddedName}, hosts...), dialect: "claude",
 		quick: []string{"deltas 200"}, full: []string{"deltas 200", "deltas 2000"}, run: rate}
 }
 
 // messages are the same in the dialect whose every line becomes several frames.
 func messages() scenario {
-	return scenario{name: "rate", subjects: append([]string{copyName}, hosts...),
+	return scenario{name: "rate", subjects: append([]string{copyName, embeddedName}, hosts...),
 		full: []string{"messages 200"}, run: rate}
 }
 

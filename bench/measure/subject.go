@@ -18,13 +18,16 @@ import (
 const (
 	spawnName, copyName, plainName = "spawn", "copy", "plain"
 	responsesName, agentsName      = "responses", "agents"
+	// embeddedName is the engine without a wire: a program that drives the actors from Go
+	// and copies the texts of events to a socket.
+	embeddedName = "embedded"
 )
 
 var (
 	hosts  = []string{plainName, report.Control, responsesName, agentsName}
 	before = []string{responsesName + report.Before, agentsName + report.Before}
 	floors = []string{spawnName, copyName}
-	all    = append(append([]string{}, floors...), hosts...)
+	all    = append(append(append([]string{}, floors...), hosts...), embeddedName)
 )
 
 // PartVerb is the verb by which this program becomes a subject.
@@ -85,6 +88,10 @@ func (l *lab) start(name string, s scenario) (*subject, error) {
 		return sub, nil
 	case copyName:
 		addr, pid, err := l.part(s, append([]string{"copy", "--cli", cli, "--home", home, "--"}, bare.Args...)...)
+		sub.wire, sub.pid = drive.Copy(addr), pid
+		return sub, err
+	case embeddedName:
+		addr, pid, err := l.part(s, "embedded", "--cli", cli, "--adapter", s.model(), "--dir", filepath.Join(dir, "state"), "--slots", fmt.Sprint(s.slots()), "--log", sub.log)
 		sub.wire, sub.pid = drive.Copy(addr), pid
 		return sub, err
 	case plainName, report.Control:

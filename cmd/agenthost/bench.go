@@ -28,7 +28,7 @@ type benchVerb struct {
 	Full     bool     `help:"Everything; 10 to 20 minutes."`
 	Only     []string `name:"run" placeholder:"NAME" help:"Only these scenarios."`
 	Cases    []string `name:"case" placeholder:"NAME" help:"Only these cases of the scenarios."`
-	Subjects []string `placeholder:"NAME" help:"Only these subjects: spawn, copy, plain, plain-again, responses, agents."`
+	Subjects []string `placeholder:"NAME" help:"Only these subjects: spawn, copy, plain, plain-again, responses, agents, embedded."`
 	Before   string   `placeholder:"FILE" type:"existingfile" help:"Also measure that build of the server, as responses-before and agents-before; the table has the ratio to it."`
 	Reps     int      `help:"Repetitions of each case; 0 is 3, and 7 with --full."`
 	Fake     string   `placeholder:"FILE" help:"The stand-in CLI; default: fake beside this program, else built by go."`
@@ -225,7 +225,7 @@ func readResult(file string) (*benchreport.Result, error) {
 
 // benchPart is this program as a subject of its own bench.
 func benchPart(args []string) int {
-	parts := map[string]func([]string, io.Reader, io.Writer, io.Writer) int{"plain": plain.Main, "copy": floor.Main}
+	parts := map[string]func([]string, io.Reader, io.Writer, io.Writer) int{"plain": plain.Main, "copy": floor.Main, "embedded": embedded}
 	if len(args) > 0 && parts[args[0]] != nil {
 		return parts[args[0]](args[1:], os.Stdin, os.Stdout, os.Stderr)
 	}

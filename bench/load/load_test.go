@@ -163,7 +163,10 @@ func TestHostIsLoadedOnBothWires(t *testing.T) {
 					t.Errorf("no turn was %s", kind)
 				}
 			}
-			var page strings.Builder
+			var page, table strings.Builder
+			if err := Table(&table, r); err != nil || !strings.Contains(table.String(), "polled") || !strings.Contains(table.String(), "open: 15 turns/s") {
+				t.Errorf("the table: %v\n%s", err, table.String())
+			}
 			if err := report.Page(&page, r, nil); err != nil || !strings.Contains(page.String(), "wait_p99_ms") {
 				t.Errorf("the report: %v", err)
 			}

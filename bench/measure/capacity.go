@@ -149,7 +149,7 @@ func running(l *lab, s *subject, n int) (report.Figures, error) {
 		return ses.Send(ctx, "[[mode: silent]] tag:t"+strconv.Itoa(i))
 	})
 	if err == nil {
-		err = l.until(func() bool { r, err := runs(s.log); return err == nil && len(r.order) == n })
+		err = l.within(2*time.Minute, func() bool { r, err := runs(s.log); return err == nil && len(r.order) == n })
 	}
 	if err != nil {
 		return nil, err
@@ -160,7 +160,7 @@ func running(l *lab, s *subject, n int) (report.Figures, error) {
 	began = time.Now()
 	err = parallel(l.ctx, 64, n, func(ctx context.Context, _ *drive.Session, i int) error { return list[i].Cancel(ctx) })
 	if err == nil {
-		err = l.until(func() bool { return children(s.pid) == 0 })
+		err = l.within(2*time.Minute, func() bool { return children(s.pid) == 0 })
 	}
 	f["gone_ms"], f["left"] = ms(time.Since(began)), float64(marked(s))
 	return f, err

@@ -10,8 +10,10 @@ import (
 )
 
 // until waits for a condition, at most half a minute.
-func (l *lab) until(ok func() bool) error {
-	ctx, cancel := context.WithTimeout(l.ctx, 30*time.Second)
+func (l *lab) until(ok func() bool) error { return l.within(30*time.Second, ok) }
+
+func (l *lab) within(most time.Duration, ok func() bool) error {
+	ctx, cancel := context.WithTimeout(l.ctx, most)
 	defer cancel()
 	for !ok() {
 		if ctx.Err() != nil {

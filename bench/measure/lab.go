@@ -47,7 +47,7 @@ func Run(ctx context.Context, o Options) (*report.Result, error) {
 	defer l.clean(0)
 	r := &report.Result{
 		Schema: report.Schema, Started: time.Now().UTC(), Version: o.Version, Commit: o.Commit, Profile: "quick",
-		Machine: machine(), Settings: map[string]string{},
+		Machine: Machine(), Settings: map[string]string{},
 	}
 	if o.Full {
 		r.Profile = "full"
@@ -210,7 +210,8 @@ func (l *lab) TempDir() string {
 	return dir
 }
 
-func machine() report.Machine {
+// Machine is the one this runs on.
+func Machine() report.Machine {
 	m := report.Machine{Cores: runtime.NumCPU(), Go: runtime.Version(), LoadBefore: load()}
 	m.Kernel = word("/proc/sys/kernel/osrelease")
 	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/agenthost/agenthost/bench/load"
+	"github.com/agenthost/agenthost/bench/measure"
 	benchreport "github.com/agenthost/agenthost/bench/report"
 )
 
@@ -82,7 +83,7 @@ func (f *loadFlags) play(ctx context.Context, c *console, v *benchVerb) error {
 		Rate: f.Rate, Duration: f.Duration, Think: f.Think, New: f.New, Cancel: f.Cancel, CancelAfter: f.CancelAfter, Poll: f.Poll,
 		Timeout: f.Timeout, Retry: f.Retry, Seed: f.Seed,
 	}
-	end := func() {}
+	here, end := measure.Machine(), func() {}
 	if !v.Silent {
 		o.Every, o.Show, end = display(c.err)
 	}
@@ -91,8 +92,9 @@ func (f *loadFlags) play(ctx context.Context, c *console, v *benchVerb) error {
 	if err != nil {
 		return exit(exitUsage, err)
 	}
-	r.Version, r.Commit = version, commit
-	if err := benchreport.Table(c.out, r, nil); err != nil {
+	r.Version, r.Commit, r.Machine = version, commit, here
+	r.Machine.LoadAfter = measure.Machine().LoadBefore
+	if err := load.Table(c.out, r); err != nil {
 		return err
 	}
 	if err := v.write(r, nil); err != nil {

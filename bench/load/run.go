@@ -57,8 +57,8 @@ func Run(ctx context.Context, o Options) (*report.Result, error) {
 		return nil, fmt.Errorf("no session at %s: %w", o.Target, err)
 	}
 	r := &report.Result{Schema: report.Schema, Started: time.Now().UTC(), Profile: "load", Settings: p.settings()}
-	end := p.shown()
 	p.tally.began = time.Now()
+	end := p.shown()
 	if o.Rate > 0 {
 		p.scheduled(ctx)
 	} else {

@@ -25,6 +25,7 @@ func TestGuardsNoticeASlowedEngine(t *testing.T) {
 			if notices != "" {
 				o.Run = []string{notices}
 			}
+			o.Cases = []string{"deltas 200", pacedFan}
 			r, err := Run(t.Context(), o)
 			if err != nil {
 				t.Fatal(err)

@@ -73,9 +73,5 @@ OUT ?=
 bench: bin/demo ## measure everything beside bare processes and a plain host; OUT=docs/performance keeps the report
 	@bin/agenthost bench --full $(if $(OUT),--out $(OUT))
 
-COUNT ?= 6
-micro: ## the benchmarks of hot functions, COUNT times each: output is for benchstat
-	@$(RELEASE) go test -run '^$$' -bench . -benchmem -count $(COUNT) $$(grep -rl --include=*_test.go '^func Benchmark' actors adapters bench cmd server wires | xargs -n1 dirname | sort -u | sed 's|^|./|')
-
 clean: ## remove what was built; installed tools stay
 	@rm -rf bin

@@ -8,7 +8,6 @@ import (
 	"net"
 	"os"
 	"os/signal"
-	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -41,7 +40,6 @@ func (v *serveVerb) Run(c *console) (err error) {
 		return exit(exitFailed, err)
 	}
 	defer func() { err = errors.Join(err, endProfile()) }()
-	defer runtime.KeepAlive(headroom())
 	cfg, warnings, err := v.load(v.listenFlag())
 	if err != nil {
 		return err

@@ -14,8 +14,9 @@ type crew struct {
 	over    bool
 }
 
-// maxResting bounds the goroutines that wait for work.
-const maxResting = 128
+// maxResting bounds the goroutines that wait for work. Few: all that a burst needed
+// would stay, and a server at rest has the goroutines of one that did nothing yet.
+const maxResting = 8
 
 // Go runs f in a goroutine of its own. It does so after end, too.
 func (w *crew) Go(f func()) {

@@ -118,6 +118,15 @@ func New(opts ...Option) (*Host, error) {
 // now is the wall clock.
 func (h *Host) now() time.Time { return h.cfg.clock() }
 
+// unreadable is why a host does not start: what it keeps of all sessions together is
+// damaged, or does not answer.
+func unreadable(err error) error {
+	if errors.Is(err, store.ErrCorrupt) {
+		return fmt.Errorf("agenthost: read the store: %w; agenthost store repair keeps what can be read", err)
+	}
+	return fmt.Errorf("agenthost: read the store: %w", err)
+}
+
 // Start opens the state directory, ends what an earlier host left running, and
 // takes up the stored sessions that have work. The context bounds that.
 func (h *Host) Start(ctx context.Context) error {
@@ -140,12 +149,12 @@ func (h *Host) Start(ctx context.Context) error {
 	}
 	n, err := h.store.NextNumber(ctx)
 	if err != nil {
-		return fmt.Errorf("agenthost: read the store: %w", err)
+		return unreadable(err)
 	}
 	h.number.Store(n - 1)
 	ledger, err := h.openLedger(ctx)
 	if err != nil {
-		return fmt.Errorf("agenthost: read the store: %w", err)
+		return unreadable(err)
 	}
 	left := h.available()
 	h.stats.lowDisk.Store(h.store.Room() != nil)
@@ -158,7 +167,7 @@ func (h *Host) Start(ctx context.Context) error {
 	}
 	active, err := h.store.ActiveSessions(ctx)
 	if err != nil {
-		return fmt.Errorf("agenthost: read the store: %w", err)
+		return unreadable(err)
 	}
 	if h.cfg.warden != nil {
 		h.cfg.warden.Watch(h.markers(), h.cfg.cgroups.Dir())

@@ -19,6 +19,8 @@
 //     argument and no file;
 //   - each feature that a request can ask for is handed on or refused by name; what
 //     became of it is recorded for the capability matrix;
+//   - what callers say (model, instructions, prompt, headers) never becomes configuration:
+//     what is started differs from the same for plain words by these words, quoted;
 //   - a prompt is never an option, big prompts and instructions never reach a system
 //     call that must fail, equal requests give equal invocations;
 //   - each transcript gives its facts, whatever is read at once, with a line's memory

@@ -76,6 +76,7 @@ func RunPersistent(t *testing.T, a agent.Only, facts string, request func() *age
 		t.Error("subagents are claimed")
 	}
 	secrets(t, a, request())
+	injected(t, a, request)
 	if err := a.Validate(request()); event.CodeOf(err) != event.Unsupported {
 		t.Errorf("the exec driver: %v", err)
 	}

@@ -85,7 +85,7 @@ func Run(t *testing.T, a agent.Adapter, c Cases) {
 		run  func(*testing.T)
 	}{
 		{"permissions", s.permissions}, {"resume keeps permissions", s.resumePermissions}, {"secrets", s.secrets},
-		{"prompts are no options", s.dashes}, {"big texts", s.big}, {"odd texts", s.odd}, {"pure", s.pure}, {"features", s.features},
+		{"prompts are no options", s.dashes}, {"words are no configuration", s.injection}, {"big texts", s.big}, {"odd texts", s.odd}, {"pure", s.pure}, {"features", s.features},
 		{"transcripts", s.transcripts}, {"garbage", s.garbage}, {"no output", s.noOutput},
 	} {
 		t.Run(part.name, part.run)

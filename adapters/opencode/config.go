@@ -84,8 +84,13 @@ func prepare(r *agent.Request, run *agent.Runner) error {
 	return nil
 }
 
-// provide points the CLI at the host's model provider, if one is configured.
+// provide points the CLI at the host's model provider, if one is configured. The CLI
+// fills {env:NAME} and {file:PATH} into the text of its configuration, so a model's
+// name must not have such a thing in it.
 func provide(r *agent.Request, f *file, run *agent.Runner) error {
+	if strings.ContainsAny(r.Model, "{}") {
+		return event.FailParam(event.InvalidRequest, "model", "a model of opencode must not have braces in its name: the CLI would read variables and files that they name")
+	}
 	if r.LLM.BaseURL == "" {
 		if r.LLM.APIKey != "" {
 			run.Env = append(run.Env, "OPENAI_API_KEY="+r.LLM.APIKey)

@@ -142,3 +142,18 @@ func TestWhoSharesAProcess(t *testing.T) {
 		t.Errorf("a turn with functions of its own shares its process: %v", err)
 	}
 }
+
+// The CLI fills variables and files into its configuration, wherever they are named in
+// it: a caller's model must not name any, with a provider of the host or without.
+func TestAModelNamesNoFile(t *testing.T) {
+	t.Parallel()
+	for _, model := range []string{"{env:AGENT_PROVIDER_KEY}", "{file:/etc/passwd}", "openai/{file:~/.ssh/id_rsa}", "m}"} {
+		for _, base := range []string{"", "http://127.0.0.1:18080"} {
+			r := asking()
+			r.Model, r.LLM.BaseURL = model, base
+			if f, ok := event.AsFailure(opencode.New().ValidatePersistent(r)); !ok || f.Code != event.InvalidRequest || f.Param != "model" {
+				t.Errorf("%s at %q: %v", model, base, f)
+			}
+		}
+	}
+}

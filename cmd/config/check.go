@@ -219,12 +219,27 @@ func (l *loader) checkOwn(name string, r *Runtime, wrong blame) {
 	if !adapterName.MatchString(name) || contains([]string{"none", "command", "acp", "imported"}, name) || l.src.Aliases[name] != "" {
 		wrong("", "", "cannot be an adapter's name", "use 1 to 40 of a-z 0-9 -, not none, command, acp, imported or another adapter's alias")
 	}
+	if ids := l.nounOf(name); ids != "" {
+		wrong("", "", "cannot be an adapter's name: policies call other operations "+ids, "choose another name")
+	}
 	if !l.cfg.allowCommand {
 		wrong("", "", "ABX_AGENTS_ALLOW_COMMAND=0 forbids adapters of one's own", "remove it, or unset that variable")
 	}
 	if b := r.Binary; strings.Contains(b, "/") && !filepath.IsAbs(b) {
 		wrong("binary", b, "is neither a name nor an absolute path", "write a name in tools_dir or PATH, or a path from / on")
 	}
+}
+
+// nounOf is how the operations look that have name where those of an adapter have the
+// adapter's, "" when there are none: a statement about one would be about the others.
+func (l *loader) nounOf(name string) string {
+	ids := "agents." + name + "."
+	for _, o := range l.src.Operations {
+		if strings.HasPrefix(o.ID, ids) {
+			return ids + "*"
+		}
+	}
+	return ""
 }
 
 // checkCommand judges a declared adapter, whichever file declares it.

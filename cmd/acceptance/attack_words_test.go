@@ -142,9 +142,9 @@ func TestAttackBaseURLIsRefusedOrIgnoredByName(t *testing.T) {
 				t.Errorf("%s of a session: %d, ignored %q: %s", where, a.status, a.header.Get("X-Agent-Sandbox-Ignored-Params"), clip(a.body))
 			}
 			for what, a := range map[string]*answer{
-				field:            r.http.do("POST", "/v1/agents", with(map[string]any{"model": adapter}, field)),
-				field + " again": r.http.do("POST", "/v1/agents/"+saved, with(map[string]any{}, field)),
-				"agent." + field: r.http.do("POST", "/v1/agents/sessions", map[string]any{"agent": with(map[string]any{"model": adapter}, field), "environment": map[string]any{"type": "self_hosted"}}),
+				field:                       r.http.do("POST", "/v1/agents", with(map[string]any{"model": adapter}, field)),
+				field + " again":            r.http.do("POST", "/v1/agents/"+saved, with(map[string]any{}, field)),
+				"agent." + field:            r.http.do("POST", "/v1/agents/sessions", map[string]any{"agent": with(map[string]any{"model": adapter}, field), "environment": map[string]any{"type": "self_hosted"}}),
 				"agent." + field + " again": r.http.do("POST", "/v1/agents/sessions/"+kept, map[string]any{"agent": with(map[string]any{}, field)}),
 				"environment." + field:      r.http.do("POST", "/v1/agents/sessions", map[string]any{"agent": map[string]any{"model": adapter}, "environment": with(map[string]any{"type": "self_hosted"}, field)}),
 			} {

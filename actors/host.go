@@ -52,11 +52,12 @@ type Host struct {
 	number     atomic.Int64
 	stats      stats
 	// held is what the supervisor's ledger says of budgets beyond a session's own.
-	held atomic.Pointer[budget.Held]
-	work tasks // goroutines that report to an actor
-	crew crew  // does that work, and the actors'
-	made time.Time
-	line atomic.Pointer[lineup] // as it was last put in order
+	held    atomic.Pointer[budget.Held]
+	work    tasks // goroutines that report to an actor
+	learned learned
+	crew    crew // does that work, and the actors'
+	made    time.Time
+	line    atomic.Pointer[lineup] // as it was last put in order
 	// agentTurns are the agents with a bound of their own, by agentKey.
 	agentTurns map[string]int
 	rates      struct {

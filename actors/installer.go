@@ -160,7 +160,7 @@ func (i *installer) begin(c actor.Context) {
 		}
 		if out.stage != nil {
 			out.env = childEnv(host.cfg.environ, nil, toolEnv(host.cfg.environ))
-			out.redact = host.redactors.get(append(credentials(out.env), host.cfg.secrets...))
+			out.redact = host.redactors.get(append(credentials(out.env), host.ownSecrets()...))
 			out.steps, out.err = host.commands(out.stage, remedy)
 		}
 		host.root.Send(self, out)

@@ -263,7 +263,7 @@ func (h *Host) prepare(ctx context.Context, ses *fold.Session, t *fold.Turn, bou
 		_, v, _ := strings.Cut(kv, "=")
 		hidden = append(hidden, v)
 	}
-	hidden = append(append(hidden, h.cfg.secrets...), inv.Secrets...)
+	hidden = append(append(hidden, h.ownSecrets()...), inv.Secrets...)
 	alone := j.limits != process.Limits{} // those below are for each process
 	j.limits = heldBy(levels, j.limits)
 	if err := h.confine(r, j, ports, len(files) > 0); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/agenthost/agenthost/actors"
 	"github.com/agenthost/agenthost/actors/agent"
+	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/spec"
 	"github.com/agenthost/agenthost/actors/store/memory"
 	"github.com/agenthost/agenthost/actors/store/sqlite"
@@ -119,5 +120,21 @@ func TestChildEnvironment(t *testing.T) {
 	env = run(spec.Agent{Adapter: "script", Env: map[string]string{"OWN": "2"}, SecretEnv: map[string]string{"TOKEN": "VAULT"}})
 	if env["OWN"] != "2" || env["TOKEN"] != "" {
 		t.Errorf("a caller's agent sees OWN=%q TOKEN=%q", env["OWN"], env["TOKEN"])
+	}
+}
+
+// A secret that the host is told of later is hidden as one that it knew at its start.
+func TestSecretsAreLearned(t *testing.T) {
+	t.Parallel()
+	const late = "token-of-a-later-reload"
+	h := started(t, quick(), memory.New())
+	h.Hide(late, "")
+	h.Hide(late)
+	p := create(t, h, "echo "+late[:9]+late[9:])
+	for _, e := range follow(t, h, p.Session.ID, 0, ended(p.Turns[0].ID)) {
+		it, ok := e.Body.(*event.Item)
+		if ok && e.Kind == event.ItemDone && !it.User && (strings.Contains(it.Text, late) || !strings.Contains(it.Text, "[redacted]")) {
+			t.Errorf("said: %s", it.Text)
+		}
 	}
 }

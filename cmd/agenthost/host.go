@@ -72,11 +72,7 @@ func options(cfg *config.Config, log *slog.Logger, stateDir string, runtimes []a
 			Budgets:             budgets(&l),
 		}),
 	}
-	for _, t := range cfg.Auth.Tokens {
-		if t.Value != "" {
-			opts = append(opts, actors.WithSecrets(t.Value))
-		}
-	}
+	opts = append(opts, actors.WithSecrets(values(cfg.Auth.Tokens)...))
 	if cfg.LockDefinitions {
 		opts = append(opts, actors.WithLockedAgents())
 	}

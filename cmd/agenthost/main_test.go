@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -50,6 +51,7 @@ func TestStories(t *testing.T) {
 			"await":  await,
 			"http":   request,
 			"until":  until,
+			"booked": booked,
 			"signal": sendSignal,
 		},
 	})
@@ -119,6 +121,24 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		if time.Now().After(deadline) {
 			ts.Fatalf("%s %s: still %s %s", args[1], args[2], status, body)
+		}
+	}
+}
+
+// booked waits until the audit's book has a text so many times: "booked 2 TEXT".
+func booked(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: booked TIMES TEXT")
+	}
+	deadline := time.Now().Add(patience)
+	for tick := time.NewTicker(100 * time.Millisecond); ; <-tick.C {
+		book := ts.ReadFile("state/audit/audit.jsonl")
+		if n := strings.Count(book, args[1]); strconv.Itoa(n) == args[0] {
+			tick.Stop()
+			return
+		}
+		if time.Now().After(deadline) {
+			ts.Fatalf("the book has\n%s", book)
 		}
 	}
 }

@@ -179,3 +179,13 @@ func principals(tokens []config.Token) []server.Principal {
 	}
 	return list
 }
+
+// values are the tokens themselves, without those that are known by their digest.
+func values(tokens []config.Token) (list []string) {
+	for _, t := range tokens {
+		if t.Value != "" {
+			list = append(list, t.Value)
+		}
+	}
+	return list
+}

@@ -121,6 +121,7 @@ func (v *serveVerb) Run(c *console) (err error) {
 			if err != nil {
 				return err
 			}
+			host.Hide(values(next.Auth.Tokens)...) // before any of them is taken
 			return srv.Rekey(principals(next.Auth.Tokens), p)
 		},
 		book: book, log: log, cfg: &running,

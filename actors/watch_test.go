@@ -44,6 +44,7 @@ func TestStuckSessionIsNoticed(t *testing.T) {
 		t.Errorf("%d are stuck, %v", n, err)
 	}
 	eventually(t, "it is counted", func() bool { return h.Stats().Stuck == 1 })
+	eventually(t, "it is told", func() bool { return log.String() != "" })
 	if text := log.String(); !strings.Contains(text, "a session is in progress") || !strings.Contains(text, broken.Session.ID.Hex()) || strings.Contains(text, fine.Session.ID.Hex()) {
 		t.Errorf("the log: %s", text)
 	}

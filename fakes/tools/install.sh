@@ -3,7 +3,7 @@
 # into $AGENTHOST_TOOLS. What is there already is left alone, so a second run takes
 # no time and needs no network.
 #
-#   fakes/tools/install.sh [clis] [sdk-js] [sdk-py] [sdk-go] [lint] | all
+#   fakes/tools/install.sh [clis] [sdk-js] [sdk-py] [sdk-go] [tests] [lint] | all
 #
 # clis    bin/codex, bin/claude: the native programs out of the npm packages;
 #         bin/qwen, bin/gemini: the commands of their npm packages, which need node
@@ -13,6 +13,7 @@
 # sdk-py  py-VERSION: a virtual environment a version of the official Python SDK;
 #         py-agents-VERSION: one with the Agents SDK
 # sdk-go  into Go's module cache: the official Go SDK
+# tests   bin/gotestsum, which runs the suite
 # lint    bin/golangci-lint
 #
 # Each stage prints one line with its seconds. Exit status: 0 all installed, 1 a
@@ -20,6 +21,7 @@
 set -eu
 
 golangci_lint=v2.15.0
+gotestsum=v1.13.0
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 root=$(CDPATH='' cd -- "$here/../.." && pwd)
@@ -124,6 +126,14 @@ sdk_go() {
 	(cd "$root/cmd/acceptance/testdata/sdk-go" && go mod download github.com/openai/openai-go/v3 && go list -deps . >/dev/null)
 }
 
+tests() {
+	if [ -x "$tools/bin/gotestsum" ] && "$tools/bin/gotestsum" --version 2>/dev/null | grep -q "${gotestsum#v}"; then
+		return 0
+	fi
+	need go
+	GOBIN=$tools/bin go install "gotest.tools/gotestsum@$gotestsum"
+}
+
 lint() {
 	if [ -x "$tools/bin/golangci-lint" ] && "$tools/bin/golangci-lint" version 2>/dev/null | grep -q "${golangci_lint#v}"; then
 		return 0
@@ -133,10 +143,10 @@ lint() {
 }
 
 [ $# -gt 0 ] || set -- all
-[ "$1" = all ] && set -- clis sdk-js sdk-py sdk-go lint
+[ "$1" = all ] && set -- clis sdk-js sdk-py sdk-go tests lint
 for stage in "$@"; do
 	case $stage in
-	clis | sdk-js | sdk-py | sdk-go | lint) ;;
+	clis | sdk-js | sdk-py | sdk-go | tests | lint) ;;
 	-h | --help | help)
 		usage
 		exit 0
@@ -167,6 +177,7 @@ for stage in "$@"; do
 	sdk-js) sdk_js ;;
 	sdk-py) sdk_py ;;
 	sdk-go) sdk_go ;;
+	tests) tests ;;
 	lint) lint ;;
 	esac
 	echo "$stage: installed ($(($(date +%s) - start)) s)"

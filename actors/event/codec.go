@@ -214,6 +214,9 @@ func decodeBody(k Kind, body string) (Body, error) {
 	case LegStarted:
 		b := new(Leg)
 		return b, json.Unmarshal([]byte(body), b)
+	case TurnWaiting:
+		b := new(Pause)
+		return b, json.Unmarshal([]byte(body), b)
 	case BudgetHit:
 		b := new(Budget)
 		return b, json.Unmarshal([]byte(body), b)

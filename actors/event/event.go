@@ -47,7 +47,7 @@ const (
 	Skipped
 	// TurnWaiting says that the turn waits for its caller: the open items of the
 	// types FunctionCall and Approval are what is asked of it. It ends the turn's
-	// leg.
+	// leg. Body: *Pause, or none where nothing is to be said.
 	TurnWaiting
 	// CallAnswered tells what an asked caller said. Item is the answer's, Body:
 	// *Item, of type FunctionOutput or ApprovalAnswer. The ItemDone of what was
@@ -125,7 +125,7 @@ type Event struct {
 }
 
 // Body is the structured payload of an Event. The set is closed: *Settings,
-// *Input, *Item, *End, *Leg, *Budget, *Environment.
+// *Input, *Item, *End, *Leg, *Budget, *Environment, *Pause.
 //
 //sumtype:decl
 type Body interface{ isBody() }
@@ -135,6 +135,7 @@ func (*Input) isBody()    {}
 func (*Item) isBody()     {}
 func (*End) isBody()      {}
 func (*Leg) isBody()      {}
+func (*Pause) isBody()    {}
 func (*Budget) isBody()   {}
 
 func (*Environment) isBody() {}
@@ -236,6 +237,12 @@ type End struct {
 	Isolation string `json:"isolation,omitempty"`
 }
 
+// Pause is how a turn stands when it waits for its caller.
+type Pause struct {
+	// Usage is the turn's own so far; nil when the CLI has told none by then.
+	Usage *Usage `json:"usage,omitempty"`
+}
+
 // Usage counts tokens of one turn. Input includes Cached and CacheWrite, Output
 // includes Reasoning.
 type Usage struct {
@@ -251,6 +258,18 @@ type Usage struct {
 
 // Total is what both wires call total_tokens.
 func (u *Usage) Total() int64 { return u.Input + u.Output }
+
+// Less is u without v, nil where u is: what was used since v was all. What a later
+// count of a CLI takes back is no use below zero.
+func (u *Usage) Less(v *Usage) *Usage {
+	if u == nil || v == nil {
+		return u
+	}
+	return &Usage{
+		Input: max(u.Input-v.Input, 0), Cached: max(u.Cached-v.Cached, 0), CacheWrite: max(u.CacheWrite-v.CacheWrite, 0),
+		Output: max(u.Output-v.Output, 0), Reasoning: max(u.Reasoning-v.Reasoning, 0), MicroUSD: max(u.MicroUSD-v.MicroUSD, 0),
+	}
+}
 
 // Add sums v into u.
 func (u *Usage) Add(v *Usage) {

@@ -75,6 +75,7 @@ func samples() []Event {
 		{Kind: CallAnswered, Turn: sampleTurn, Item: AnswerID(sampleTurn, sampleItem), Step: 316, Body: &Item{
 			ID: AnswerID(sampleTurn, sampleItem), Type: ApprovalAnswer, Status: Done, Call: sampleItem, Approved: true, Text: "go on",
 		}},
+		{Kind: TurnWaiting, Turn: sampleTurn, Body: &Pause{Usage: &Usage{Input: 5, Cached: 2, Output: 1}}},
 		{Kind: LegStarted, Turn: sampleTurn, Body: &Leg{
 			Number: 1, Wire: "responses", Echo: []byte(`{"model":"codex"}`), Background: true, Forget: true,
 			Answers: []ID{AnswerID(sampleTurn, sampleItem)},
@@ -132,7 +133,7 @@ func TestSamplesShowEveryKindAndField(t *testing.T) {
 			t.Errorf("no sample of %s", k)
 		}
 	}
-	for _, v := range []any{Event{}, Settings{}, Input{}, Item{}, Part{}, Change{}, End{}, Leg{}, Usage{}, Failure{}, Budget{}, Environment{}} {
+	for _, v := range []any{Event{}, Settings{}, Input{}, Item{}, Part{}, Change{}, End{}, Leg{}, Pause{}, Usage{}, Failure{}, Budget{}, Environment{}} {
 		typ := reflect.TypeOf(v)
 		for f := range typ.NumField() {
 			name := typ.Name() + "." + typ.Field(f).Name

@@ -29,6 +29,9 @@ type Leg struct {
 	First int64 `json:"first"`
 	Last  int64 `json:"last,omitempty"`
 	Steps int32 `json:"steps,omitempty"`
+	// Used is what the turn had used in all when the leg ended, as far as its CLI had
+	// told by then; nil while it goes on, and when nothing was told.
+	Used *event.Usage `json:"used,omitempty"`
 }
 
 // Part is the turn's leg of that number as a turn of its own, which is what the
@@ -53,12 +56,28 @@ func (t *Turn) Part(number int32) (*Turn, bool) {
 		to = min(int(l.To), len(t.Items))
 	}
 	p.Items = t.Items[from:to]
-	if l.Ended > 0 {
+	before := t.usedBefore(number)
+	switch {
+	case l.Ended > 0:
 		p.Status, p.Ended, p.Last, p.Steps = Completed, l.Ended, l.Last, l.Steps
-		p.End = &event.End{Outcome: event.Completed}
+		p.End = &event.End{Outcome: event.Completed, Usage: l.Used.Less(before)}
 		p.Items = asked(p.Items)
+	case t.End != nil && before != nil:
+		own := *t.End
+		own.Usage = own.Usage.Less(before)
+		p.End = &own
 	}
 	return &p, true
+}
+
+// usedBefore is what the turn had used in all when the leg of that number began.
+func (t *Turn) usedBefore(number int32) *event.Usage {
+	for i := number - 1; i >= 0; i-- {
+		if used := t.Legs[i].Used; used != nil {
+			return used
+		}
+	}
+	return nil
 }
 
 // asked shows the items that ended a leg as done: to the caller of that leg the call
@@ -85,6 +104,9 @@ func (o *openTurn) waits(ev *event.Event) {
 	}
 	l := *legs[len(legs)-1]
 	l.To, l.Ended, l.Last, l.Steps = int32(len(o.items)), ev.At, ev.Seq, t.Steps
+	if b, ok := ev.Body.(*event.Pause); ok {
+		l.Used = b.Usage
+	}
 	legs[len(legs)-1] = &l
 	t.Legs, t.Status = legs, Waiting
 }

@@ -231,3 +231,37 @@ func contains(items []*event.Item, id event.ID) bool {
 	}
 	return false
 }
+
+// What a CLI tells while the turn goes on is of the leg that it told it in, and no
+// token is counted twice.
+func TestLegsShareTheUsageOfTheirTurn(t *testing.T) {
+	t.Parallel()
+	j, call, approval := asking(t)
+	wait := func(u *event.Usage) *fold.View {
+		return j.add(event.Event{Kind: event.TurnWaiting, Turn: a, Body: &event.Pause{Usage: u}})
+	}
+	of := func(v *fold.View, n int32) event.Usage {
+		if u := part(t, v.Turn, n).End.Usage; u != nil {
+			return *u
+		}
+		return event.Usage{Input: -1}
+	}
+	v := wait(&event.Usage{Input: 100, Cached: 30, Output: 7})
+	want(t, "the first leg", of(v, 0), event.Usage{Input: 100, Cached: 30, Output: 7})
+	said := []event.ID{j.answer(a, call, event.Done), j.answer(a, approval, event.Done)}
+	j.leg(a, event.Leg{Number: 1, Answers: said})
+	j.resume(a)
+	v = wait(&event.Usage{Input: 250, Cached: 90, Output: 9})
+	want(t, "the second", of(v, 1), event.Usage{Input: 150, Cached: 60, Output: 2})
+	j.leg(a, event.Leg{Number: 2})
+	j.resume(a)
+	v = wait(nil)
+	want(t, "the third, of which nothing was told", of(v, 2), event.Usage{Input: -1})
+	j.leg(a, event.Leg{Number: 3})
+	j.resume(a)
+	v = j.end(a, event.End{Outcome: event.Completed, Usage: &event.Usage{Input: 400, Cached: 80, Output: 20}})
+	want(t, "the last", of(v, 3), event.Usage{Input: 150, Output: 11})
+	want(t, "the first stays", of(v, 0), event.Usage{Input: 100, Cached: 30, Output: 7})
+	want(t, "the turn has all", *v.Turn.End.Usage, event.Usage{Input: 400, Cached: 80, Output: 20})
+	want(t, "and so has the session", *v.Session.Usage, event.Usage{Input: 400, Cached: 80, Output: 20})
+}

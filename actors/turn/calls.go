@@ -59,10 +59,20 @@ func (t *Turn) gathered() {
 		t.emit(event.Event{Kind: event.ItemStarted, Item: c.item.ID, Body: c.item})
 	}
 	t.calls, t.pending = t.pending, nil
-	t.emit(event.Event{Kind: event.TurnWaiting})
+	t.emit(event.Event{Kind: event.TurnWaiting, Body: t.pause()})
 	t.arm(WaitTimer, t.cfg.ToolTimeout)
 	t.state = waiting
 	t.do(Wait{})
+}
+
+// pause says how the turn stands for the response that its wait ends. Nothing to say
+// is no body, as before there was one.
+func (t *Turn) pause() event.Body {
+	if t.used == nil {
+		return nil
+	}
+	used := *t.used
+	return &event.Pause{Usage: &used}
 }
 
 // callLeft: the CLI gave a call up.

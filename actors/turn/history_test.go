@@ -463,6 +463,8 @@ func showEvent(ev event.Event) string {
 		if b.Wire != "" {
 			s += " of " + b.Wire
 		}
+	case *event.Pause:
+		s += fmt.Sprintf(" usage=%d/%d", b.Usage.Input, b.Usage.Output)
 	case *event.End:
 		s += " " + b.Outcome.String()
 		if b.Usage != nil {

@@ -123,13 +123,15 @@ var stories = []struct {
 		h.tool(event.Item{Type: event.Command, Command: "ls", Server: "codex"}, func(it *event.Item) { it.ExitCode = ptr(0) })
 		a := h.ask(event.Item{Type: event.FunctionCall, Tool: "weather", Arguments: `{"city":"Oslo"}`})
 		b := h.ask(event.Item{Type: event.FunctionCall, Tool: "time"})
-		h.on(turnOne, event.TurnWaiting)
+		h.add(event.Event{Kind: event.TurnWaiting, Turn: turnOne, Body: &event.Pause{Usage: &event.Usage{Input: 900, Cached: 400, Output: 60, Reasoning: 20}}})
 		answers := []event.ID{
 			h.answer(a, event.Item{Type: event.FunctionOutput, Output: "rain <3"}),
 			h.answer(b, event.Item{Type: event.FunctionOutput, Parts: []event.Part{{Text: "noon"}, {ImageURL: "data:image/png;base64,AA=="}}}),
 		}
 		h.goOn(event.Leg{Number: 1, Wire: "responses", Echo: []byte(`{"model":"codex","previous_response_id":"resp_1"}`), Answers: answers})
-		h.message(event.FinalAnswer, "Rain at noon.").completed()
+		h.message(event.FinalAnswer, "Rain at noon.").end(event.End{
+			Outcome: event.Completed, Usage: &event.Usage{Input: 2000, Cached: 1300, Output: 75, Reasoning: 20},
+		})
 	}},
 	{"approval", func(h *history) {
 		h.input(turnOne, event.Input{}).start()

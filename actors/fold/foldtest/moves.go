@@ -297,7 +297,11 @@ func (h *History) wait() {
 	for len(h.open) > 0 {
 		h.finish()
 	}
-	h.add(event.Event{Kind: event.TurnWaiting, Turn: h.running})
+	ev := event.Event{Kind: event.TurnWaiting, Turn: h.running}
+	if rapid.Bool().Draw(h.t, "used") {
+		ev.Body = &event.Pause{Usage: &event.Usage{Input: rapid.Int64Range(0, 99).Draw(h.t, "in"), Output: 1}}
+	}
+	h.add(ev)
 	h.waiting, h.answers = true, nil
 }
 

@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"slices"
 	"time"
 
 	"github.com/agenthost/agenthost/actors/event"
@@ -9,10 +10,12 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// forgetTurn removes a turn's items. It is answered once they are gone for good.
+// forgetTurn removes the items of a turn's leg, with the last one the turn's. It is
+// answered once they are gone for good.
 type forgetTurn struct {
 	owner string
 	turn  event.ID
+	leg   event.ID // the turn's own id of the first
 	reply chan answer[struct{}]
 }
 
@@ -22,18 +25,57 @@ func (s *session) forgetOne(c actor.Context, m *forgetTurn) {
 		m.reply <- answer[struct{}]{err: err}
 		return
 	}
-	if s.state.IsOpen(m.turn) {
-		s.forget[m.turn] = append(s.forget[m.turn], m.reply)
+	if t, ok := s.state.Turn(m.turn); ok {
+		if err := newestLeg(t, m.leg); err != nil {
+			m.reply <- answer[struct{}]{err: err}
+			return
+		}
+		s.forget[m.turn] = append(s.forget[m.turn], m)
 		s.cancel(c, m.turn)
 		return
 	}
 	s.amend(c, &amendment{turn: m.turn, reply: m.reply, change: func(g *group, t *fold.Turn) error {
-		if t.Forgotten {
+		_, number, _ := event.LegOf(m.leg)
+		if part, ok := t.Part(number); !ok || part.Forgotten {
 			return event.Fail(event.TurnNotFound, "there is no such turn")
 		}
-		s.forgetIn(g, t)
+		s.forgetLegs(g, t, []*forgetTurn{m})
 		return nil
 	}})
+}
+
+// newestLeg refuses to remove what is behind a turn that goes on: to cancel it is not
+// what was asked.
+func newestLeg(t *fold.Turn, leg event.ID) error {
+	n := len(t.Legs)
+	switch _, number, _ := event.LegOf(leg); {
+	case int(number) >= max(n, 1):
+		return event.Fail(event.TurnNotFound, "there is no such turn")
+	case int(number) < n-1:
+		return event.Fail(event.ItemInUse, "the turn of this response goes on as "+t.Legs[n-1].ID.With(event.PrefixResponse)+"; delete this one when that has ended, or cancel that first")
+	}
+	return nil
+}
+
+// forgetLegs folds that the items of an ended turn's legs are removed.
+func (s *session) forgetLegs(g *group, t *fold.Turn, asked []*forgetTurn, replies ...chan answer[struct{}]) {
+	legs := make([]event.ID, 0, len(asked))
+	for _, m := range asked {
+		if !slices.Contains(legs, m.leg) {
+			legs = append(legs, m.leg)
+		}
+	}
+	less, some := t.Without(legs...)
+	if !some {
+		s.forgetIn(g, t, replies...)
+		return
+	}
+	for _, leg := range legs {
+		s.add(g, event.Event{Kind: event.ItemRemoved, Turn: t.ID, Item: leg})
+	}
+	s.record(g, less, store.TurnEnded)
+	g.durable, g.body = true, true
+	s.forgotten(g, replies)
 }
 
 // forgetIn folds that an ended turn's items are removed. Readers that are there
@@ -47,6 +89,11 @@ func (s *session) forgetIn(g *group, t *fold.Turn, replies ...chan answer[struct
 	s.record(g, &gone, store.TurnForgotten)
 	g.durable = true
 	g.forgotten = append(g.forgotten, seq)
+	s.forgotten(g, replies)
+}
+
+// forgotten answers who waits for the removal, once it is stored.
+func (s *session) forgotten(g *group, replies []chan answer[struct{}]) {
 	if len(replies) == 0 {
 		return
 	}
@@ -59,9 +106,9 @@ func (s *session) forgetIn(g *group, t *fold.Turn, replies ...chan answer[struct
 
 // answerForgets refuses those who wait for a turn's end.
 func (s *session) answerForgets(err error) {
-	for _, replies := range s.forget {
-		for _, r := range replies {
-			r <- answer[struct{}]{err: err}
+	for _, asked := range s.forget {
+		for _, m := range asked {
+			m.reply <- answer[struct{}]{err: err}
 		}
 	}
 	clear(s.forget)

@@ -208,12 +208,20 @@ func (s *session) end(g *group, ev event.Event, end *event.End) {
 			s.host.ended(v)
 		}
 	})
-	if replies, asked := s.forget[ev.Turn]; asked || forgetful(v.Turn) {
-		s.forgetIn(g, v.Turn, replies...)
-		delete(s.forget, ev.Turn)
-		return
+	asked := s.forget[ev.Turn]
+	delete(s.forget, ev.Turn)
+	var replies []chan answer[struct{}]
+	for _, m := range asked {
+		replies = append(replies, m.reply)
 	}
-	s.record(g, v.Turn, store.TurnEnded)
+	switch {
+	case forgetful(v.Turn):
+		s.forgetIn(g, v.Turn, replies...)
+	case len(asked) > 0:
+		s.forgetLegs(g, v.Turn, asked, replies...)
+	default:
+		s.record(g, v.Turn, store.TurnEnded)
+	}
 }
 
 // forgetful reports whether a request that the turn answered asked not to be stored.

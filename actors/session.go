@@ -51,10 +51,10 @@ type session struct {
 	run *running
 	// released are turns made of messages for another, not in the fifo yet.
 	released []event.ID
-	asking   []*answers                           // handed to the running turn, and not heard of
-	asks     bool                                 // the supervisor knows of open questions
-	spent    budget.Spent                         // of the newest grant
-	forget   map[event.ID][]chan answer[struct{}] // open turns to forget at their end, and who asked
+	asking   []*answers                 // handed to the running turn, and not heard of
+	asks     bool                       // the supervisor knows of open questions
+	spent    budget.Spent               // of the newest grant
+	forget   map[event.ID][]*forgetTurn // open turns to forget at their end, and who asked
 	claims   []claim
 	// amendments wait for their turn; the first is being done.
 	amendments []*amendment
@@ -111,7 +111,7 @@ func (s *session) reset() {
 	s.fifo = queue.NewSession(s.host.cfg.limits.MaxQueue)
 	s.ring = newRing(0, s.host.cfg.limits.RingBytes)
 	s.flight, s.next, s.staged, s.released = nil, nil, 0, nil
-	s.forget, s.claims = map[event.ID][]chan answer[struct{}]{}, nil
+	s.forget, s.claims = map[event.ID][]*forgetTurn{}, nil
 	s.lastCheckpoint, s.sinceBytes, s.skipped = 0, 0, 0
 	s.erasing, s.retryDue, s.hasty = false, false, event.ID{}
 }

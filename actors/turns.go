@@ -218,7 +218,9 @@ func itemsOf(t *fold.Turn, session event.ID, p spec.Page) ([]fold.ItemOf, bool, 
 		}
 		items = items[i+1:]
 	}
-	items = slices.DeleteFunc(items, func(i fold.ItemOf) bool { return slices.Contains(t.Removed, i.Item.ID) })
+	if gone := t.Hidden(); len(gone) > 0 {
+		items = slices.DeleteFunc(items, func(i fold.ItemOf) bool { return gone[i.Item.ID] })
+	}
 	if p.Limit > 0 && len(items) > p.Limit {
 		return items[:p.Limit], true, nil
 	}
@@ -315,16 +317,21 @@ func (h *Host) CancelTurn(ctx context.Context, owner string, id event.ID) (*fold
 }
 
 // ForgetTurn removes a turn's items from both wires; its id, status and usage
-// stay. A turn that has not ended is cancelled first.
+// stay. A turn that has not ended is cancelled first. The id of one of several legs
+// removes that leg's only, and with the last of them the turn's.
 func (h *Host) ForgetTurn(ctx context.Context, owner string, id event.ID) error {
-	rec, err := h.turnRecord(ctx, owner, id)
+	turn, _, ok := event.LegOf(id)
+	if !ok {
+		return event.Fail(event.TurnNotFound, "there is no such turn")
+	}
+	rec, err := h.turnRecord(ctx, owner, turn)
 	if err != nil {
 		return err
 	}
 	if rec.State == store.TurnForgotten {
 		return event.Fail(event.TurnNotFound, "there is no such turn")
 	}
-	m := &forgetTurn{owner: owner, turn: id, reply: make(chan answer[struct{}], 1)}
+	m := &forgetTurn{owner: owner, turn: turn, leg: id, reply: make(chan answer[struct{}], 1)}
 	h.root.Send(h.supervisor, &toSession{rec.Session, m})
 	_, err = await(ctx, h, m.reply)
 	return err

@@ -597,3 +597,49 @@ func TestTokenOfTheDoorIsNowhere(t *testing.T) {
 		return err
 	}))
 }
+
+// Of a turn that waited each response is removed by itself, and with the last of them
+// the turn.
+func TestALegIsForgottenByItself(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, oneSlot(), nil)
+	v := d.visit("")
+	said := v.call("weather", `{}`)
+	must(t, v.post(output(v.waiting(1)[0], "rain")))
+	said.is(t, "rain")
+	second := event.LegID(v.turn, 1)
+	forget := func(id event.ID) event.Code { return event.CodeOf(d.ForgetTurn(ctx(t), "alice", id)) }
+	if code := forget(v.turn); code != event.ItemInUse {
+		t.Errorf("the first leg of a turn that goes on: %q", code)
+	}
+	v.end()
+	whole, err := d.Turn(ctx(t), "alice", v.turn)
+	must(t, err)
+	if code := forget(event.LegID(v.turn, 2)); code != event.TurnNotFound {
+		t.Errorf("a leg that there is not: %q", code)
+	}
+	for _, want := range []event.Code{"", event.TurnNotFound} {
+		if code := forget(second); code != want {
+			t.Errorf("the second leg: %q", code)
+		}
+	}
+	less, err := d.Turn(ctx(t), "alice", v.turn)
+	must(t, err)
+	first, ok := less.Part(0)
+	later, _ := less.Part(1)
+	if less.Forgotten || !ok || first.Forgotten || len(first.Items) == 0 || !later.Forgotten {
+		t.Errorf("the turn is %+v", less)
+	}
+	items, _, err := d.TurnItems(ctx(t), "alice", whole.Session, v.turn, spec.Page{})
+	must(t, err)
+	was, _ := whole.Part(1)
+	if len(items) == 0 || len(items) != len(whole.AllItems())-len(was.Items)-len(was.Input.Items) {
+		t.Errorf("%d of %d items are listed", len(items), len(whole.AllItems()))
+	}
+	if code := forget(v.turn); code != "" {
+		t.Errorf("the first leg: %q", code)
+	}
+	if gone, err := d.Turn(ctx(t), "alice", v.turn); err != nil || !gone.Forgotten {
+		t.Errorf("%+v, %v", gone, err)
+	}
+}

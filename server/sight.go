@@ -236,7 +236,7 @@ func (e *sight) CancelTurn(ctx context.Context, owner string, id event.ID) (*fol
 }
 
 func (e *sight) ForgetTurn(ctx context.Context, owner string, id event.ID) error {
-	_, err := seen(ctx, aSession, owner, e.ofTurn(id), none(func(of string) error { return e.Host.ForgetTurn(ctx, of, id) }))
+	_, err := seen(ctx, aSession, owner, e.ofTurn(event.TurnOf(id)), none(func(of string) error { return e.Host.ForgetTurn(ctx, of, id) }))
 	return err
 }
 

@@ -1,6 +1,10 @@
 package fold
 
-import "github.com/agenthost/agenthost/actors/event"
+import (
+	"slices"
+
+	"github.com/agenthost/agenthost/actors/event"
+)
 
 // Answer is what a caller said while the turn ran: to an item that asked it, or a
 // message that became part of the turn.
@@ -48,6 +52,7 @@ func (t *Turn) Part(number int32) (*Turn, bool) {
 	p.Legs, p.Answers, p.Subagents = nil, nil, nil // they are the whole turn's
 	p.SubagentCount = 0
 	p.ID, p.Created, p.Started, p.First = l.ID, l.Created, l.Started, l.First
+	p.Forgotten = t.Forgotten || slices.Contains(t.Removed, l.ID)
 	if number > 0 {
 		p.Input, p.Previous = l.Input, t.Legs[number-1].ID
 	}
@@ -68,6 +73,19 @@ func (t *Turn) Part(number int32) (*Turn, bool) {
 		p.End = &own
 	}
 	return &p, true
+}
+
+// Without is the turn without these legs, as its record says it; false when they were
+// the last, and the turn is to be forgotten.
+func (t *Turn) Without(legs ...event.ID) (*Turn, bool) {
+	less := *t
+	less.Removed = append(slices.Clone(t.Removed), legs...)
+	for _, l := range t.Legs {
+		if !slices.Contains(less.Removed, l.ID) {
+			return &less, true
+		}
+	}
+	return nil, false
 }
 
 // usedBefore is what the turn had used in all when the leg of that number began.

@@ -120,8 +120,8 @@ type Turn struct {
 	// Note says that it is no turn but what was posted at once without asking for one:
 	// completed from the start, its items in Input.
 	Note bool `json:"note,omitempty"`
-	// Removed are items that were taken out one by one. The turn's own objects still
-	// tell them, lists do not.
+	// Removed are items that were taken out one by one, and legs with all of theirs. The
+	// turn's own objects still tell them, lists do not.
 	Removed []event.ID `json:"removed,omitempty"`
 }
 
@@ -186,8 +186,34 @@ func (t *Turn) AllItems() []ItemOf {
 		out = append(out, ItemOf{Turn: t.ID, Index: int32(i), Item: it})
 	}
 	answered(int32(len(t.Items)))
-	if len(t.Removed) == 0 {
+	gone := t.Hidden()
+	if len(gone) == 0 {
 		return out
 	}
-	return slices.DeleteFunc(out, func(i ItemOf) bool { return slices.Contains(t.Removed, i.Item.ID) })
+	return slices.DeleteFunc(out, func(i ItemOf) bool { return gone[i.Item.ID] })
+}
+
+// Hidden are the items that no list shows: those of Removed, and those of its legs.
+func (t *Turn) Hidden() map[event.ID]bool {
+	if len(t.Removed) == 0 {
+		return nil
+	}
+	gone := make(map[event.ID]bool, len(t.Removed))
+	add := func(items []*event.Item) {
+		for _, it := range items {
+			gone[it.ID] = true
+		}
+	}
+	for _, id := range t.Removed {
+		gone[id] = true
+		_, number, ok := event.LegOf(id)
+		if !ok {
+			continue
+		}
+		if part, ok := t.Part(number); ok {
+			add(part.Items)
+			add(part.Input.Items)
+		}
+	}
+	return gone
 }

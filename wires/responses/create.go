@@ -2,6 +2,7 @@ package responses
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -245,8 +246,27 @@ func (w *Wire) continued(c *call.Call, r *request, in *spec.NewInput) (event.ID,
 	if gone(part) {
 		return id, notFound("previous_response_id", r.previous)
 	}
+	if later := laterResponse(t, part.ID); later != nil {
+		return id, event.FailParam(event.PreviousNotLatest, "previous_response_id",
+			"previous_response_id must name the newest response of its conversation, and "+later.ID.With(event.PrefixResponse)+" answered what this one called; to branch, send the transcript as input without it")
+	}
 	in.After = t.ID
 	return t.Session, nil
+}
+
+// laterResponse is the newest response that went on with the turn behind the leg, nil
+// for none. A leg that no response asked for, begun by the end of the caller's time or
+// by an answer on the other wire, is none that its caller could know.
+func laterResponse(t *fold.Turn, leg event.ID) *fold.Leg {
+	for _, l := range slices.Backward(t.Legs) {
+		if l.ID == leg {
+			break
+		}
+		if l.Input != nil && l.Input.Wire == "responses" {
+			return l
+		}
+	}
+	return nil
 }
 
 // otherModel is the model to use instead of the session's, nil to keep it.

@@ -266,11 +266,15 @@ func (e *fakeEngine) CancelTurn(_ context.Context, owner string, id event.ID) (*
 func (e *fakeEngine) ForgetTurn(_ context.Context, owner string, id event.ID) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	s, _, err := e.turn(owner, id)
+	s, t, err := e.turn(owner, event.TurnOf(id))
 	if err != nil {
 		return err
 	}
-	s.h.on(id, event.TurnForgotten)
+	if _, some := t.Without(id); some {
+		s.h.add(event.Event{Kind: event.ItemRemoved, Turn: t.ID, Item: id})
+	} else {
+		s.h.on(t.ID, event.TurnForgotten)
+	}
 	s.publish()
 	return nil
 }

@@ -93,12 +93,12 @@ type deleted struct {
 	Deleted bool   `json:"deleted"`
 }
 
-// Delete answers DELETE /responses/{response_id}: the items of its turn are removed on
-// both wires, the conversation goes on.
+// Delete answers DELETE /responses/{response_id}: its items are removed on both wires,
+// those of the other responses of its turn stay, the conversation goes on.
 func (w *Wire) Delete(c *call.Call) {
-	t, part, _, err := w.find(c)
+	_, part, _, err := w.find(c)
 	if err == nil {
-		err = hidden(w.engine.ForgetTurn(c.Context(), c.Principal, t.ID), "", c.Param(param))
+		err = hidden(w.engine.ForgetTurn(c.Context(), c.Principal, part.ID), "", c.Param(param))
 	}
 	if err != nil {
 		c.Fail(err)

@@ -165,3 +165,37 @@ func TestStreamThatCannotBeginIsRefusedInOrder(t *testing.T) {
 	e.refusals["Subscribe"] = event.Fail(event.TooManySubscribers, "32 already")
 	c.do("GET", "/v1/responses/"+id+"?stream=true", "").refused(429, "too_many_subscribers", "")
 }
+
+// A turn that a function call divided is several responses, each by itself: the newest
+// is the one to go on from, and one that is deleted takes no other with it.
+func TestResponsesOfOneTurnAreTheirOwn(t *testing.T) {
+	t.Parallel()
+	c := newClient(t, newEngine(t, func(f *fakeTurn) {
+		f.do(func(h *history) {
+			call := h.start().ask(event.Item{Type: event.FunctionCall, Tool: "weather"})
+			h.on(h.turn, event.TurnWaiting)
+			h.goOn(event.Leg{Number: 1, Wire: "responses", Answers: []event.ID{h.answer(call, event.Item{Type: event.FunctionOutput, Output: "rain"})}})
+			h.message(event.FinalAnswer, "Rain.").completed()
+		})
+	}))
+	first := c.create(`{"model":"codex","input":"hi","background":true}`).id()
+	c.waitFor("the end", func() bool { return c.turnOf(first).Status.Ended() })
+	second := event.LegID(c.turnOf(first).ID, 1).With(event.PrefixResponse)
+	a := c.do("POST", "/v1/responses", `{"input":"more","background":true,"previous_response_id":"`+first+`"}`)
+	a.refused(400, string(event.PreviousNotLatest), "previous_response_id")
+	if !strings.Contains(string(a.body), second) {
+		t.Errorf("the newest is not named: %s", a.body)
+	}
+	c.do("DELETE", "/v1/responses/"+second, "").object()
+	c.do("GET", "/v1/responses/"+second, "").refused(404, "turn_not_found", "")
+	if b := c.do("GET", "/v1/responses/"+first, ""); !strings.Contains(string(b.body), `"function_call"`) {
+		t.Errorf("the first response: %s", b.body)
+	}
+	c.do("DELETE", "/v1/responses/"+first, "").object()
+	c.do("GET", "/v1/responses/"+first, "").refused(404, "turn_not_found", "")
+
+	again := c.create(`{"model":"codex","input":"hi","background":true}`).id()
+	c.waitFor("the end", func() bool { return c.turnOf(again).Status.Ended() })
+	newest := event.LegID(c.turnOf(again).ID, 1).With(event.PrefixResponse)
+	c.create(`{"input":"more","background":true,"previous_response_id":"` + newest + `"}`)
+}

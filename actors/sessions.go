@@ -82,7 +82,10 @@ func (h *Host) newSettings(ctx context.Context, owner string, n *spec.NewSession
 	if err := h.place(settings); err != nil {
 		return nil, err
 	}
-	if err := h.admissible(ctx, settings, n.Input); err != nil || n.Input == nil {
+	if err := h.admissible(ctx, settings, n.Input); err != nil {
+		return nil, err
+	}
+	if err := h.workspaceThere(ctx, settings, n.Environment.Workspace != ""); err != nil || n.Input == nil {
 		return settings, err
 	}
 	return settings, h.hurried(&settings.Agent, 1)
@@ -155,6 +158,11 @@ func (h *Host) postable(ctx context.Context, owner string, session event.ID, act
 		}
 		if err := h.admissible(ctx, settings, a.Input); err != nil {
 			return nil, b, err
+		}
+		if settings == joined {
+			if err := h.workspaceThere(ctx, settings, false); err != nil {
+				return nil, b, err
+			}
 		}
 		if b, err = h.busy(settings); err != nil {
 			return nil, b, err

@@ -321,14 +321,11 @@ func (h *Host) CancelTurn(ctx context.Context, owner string, id event.ID) (*fold
 // removes that leg's only, and with the last of them the turn's.
 func (h *Host) ForgetTurn(ctx context.Context, owner string, id event.ID) error {
 	turn, _, ok := event.LegOf(id)
-	if !ok {
-		return event.Fail(event.TurnNotFound, "there is no such turn")
-	}
 	rec, err := h.turnRecord(ctx, owner, turn)
 	if err != nil {
 		return err
 	}
-	if rec.State == store.TurnForgotten {
+	if !ok || rec.State == store.TurnForgotten {
 		return event.Fail(event.TurnNotFound, "there is no such turn")
 	}
 	m := &forgetTurn{owner: owner, turn: turn, leg: id, reply: make(chan answer[struct{}], 1)}

@@ -2,12 +2,16 @@ package actors
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/spec"
@@ -96,14 +100,53 @@ func (h *Host) workspaceReady(s *spec.Session) error {
 		}
 		return nil
 	}
-	st, err := os.Stat(dir)
-	if err != nil {
-		return workspaceFailure(fmt.Sprintf("the workspace %s cannot be used; make it or name another", dir), err)
+	return enterable(dir)
+}
+
+// enterable refuses what a CLI cannot be started in. Behind the slash and the dot it is
+// looked up like a file within, which takes a directory and the right to enter it.
+func enterable(dir string) error {
+	_, err := os.Stat(dir + "/.")
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, syscall.ENOTDIR):
+		return &event.Failure{Code: event.WorkspaceUnavail, Message: fmt.Sprintf("the workspace %s is not a directory; name one", dir), Cause: err}
+	case errors.Is(err, fs.ErrPermission):
+		return workspaceFailure(fmt.Sprintf("the workspace %s may not be entered by the user that the host runs as; change its permissions or name another", dir), err)
 	}
-	if !st.IsDir() {
-		return event.Fail(event.WorkspaceUnavail, fmt.Sprintf("the workspace %s is not a directory", dir))
+	return workspaceFailure(fmt.Sprintf("the workspace %s cannot be used; make it or name another", dir), err)
+}
+
+// lookTime is how long a workspace may take to be found. It may lie on a disk that does
+// not answer.
+const lookTime = 5 * time.Second
+
+// workspaceThere refuses a new session whose workspace is not there: its first turn
+// would only fail. named says that the caller named it. It looks at the disk, so it is
+// not for a Receive.
+func (h *Host) workspaceThere(ctx context.Context, s *spec.Session, named bool) error {
+	dir, private := h.workspace(s)
+	if private {
+		return nil
 	}
-	return nil
+	found := make(chan error, 1)
+	go func() { found <- enterable(dir) }() // ends with its one call of the system
+	late := time.NewTimer(lookTime)
+	defer late.Stop()
+	var err error
+	select {
+	case err = <-found:
+	case <-late.C:
+		err = event.Fail(event.WorkspaceUnavail, fmt.Sprintf("the workspace %s did not answer within %s; see to its disk or name another", dir, lookTime))
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if f, ok := event.AsFailure(err); ok && named {
+		return &event.Failure{Code: event.InvalidRequest, Param: workspaceParam, Cause: f,
+			Message: f.Message + " (workspace_directory must be an existing directory of the host, by its absolute path)"}
+	}
+	return err
 }
 
 func workspaceFailure(what string, err error) *event.Failure {

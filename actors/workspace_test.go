@@ -95,3 +95,40 @@ func TestMovedStateDirectory(t *testing.T) {
 		t.Errorf("in the moved workspace: %+v, %v", back, err)
 	}
 }
+
+// A workspace that no turn could work in is refused before there is a session; one that
+// goes later fails the turn (TestUnstartableCLIs).
+func TestAWorkspaceThatIsNotThereIsRefused(t *testing.T) {
+	t.Parallel()
+	base := t.TempDir()
+	file, gone := filepath.Join(base, "file"), filepath.Join(base, "gone")
+	must(t, os.WriteFile(file, nil, 0o600))
+	h := started(t, quick(), memory.New())
+	closed := filepath.Join(base, "closed")
+	must(t, os.Mkdir(closed, 0o700))
+	must(t, os.Chmod(closed, 0))
+	t.Cleanup(func() { _ = os.Chmod(closed, 0o700) })
+	for dir, why := range map[string]string{
+		file: "is not a directory", gone: "no such file", file + "/deeper": "is not a directory", closed: "may not be entered",
+	} {
+		if _, err := os.Stat(dir + "/."); err == nil {
+			continue // this user enters everything
+		}
+		for _, in := range []*spec.NewInput{nil, input("true")} {
+			_, err := h.CreateSession(ctx(t), "alice", &spec.NewSession{
+				Agent: spec.Agent{Adapter: "script"}, Environment: spec.Environment{Type: spec.EnvSelfHosted, Workspace: dir}, Input: in,
+			})
+			f, _ := event.AsFailure(err)
+			if f == nil || f.Code != event.InvalidRequest || f.Param != "environment.workspace_directory" || !strings.Contains(f.Message, why) || !strings.Contains(f.Message, dir) {
+				t.Errorf("%s: %v", dir, err)
+			}
+		}
+		_, err := h.CreateSession(ctx(t), "alice", &spec.NewSession{Agent: spec.Agent{Adapter: "script", Workspace: dir}, Input: input("true")})
+		if f, _ := event.AsFailure(err); f == nil || f.Code != event.WorkspaceUnavail || f.Param != "" || !strings.Contains(f.Message, dir) {
+			t.Errorf("as the agent's place: %s: %v", dir, err)
+		}
+	}
+	if ses, _, err := h.Sessions(ctx(t), "alice", spec.SessionQuery{}, spec.Page{}); err != nil || len(ses) != 0 {
+		t.Errorf("%d sessions, %v", len(ses), err)
+	}
+}

@@ -26,10 +26,7 @@ func (c *config) rules() queue.Rules {
 	r := queue.Rules{
 		Slots: c.limits.MaxConcurrentTurns, MaxWaiting: c.limits.MaxWaitingTurns,
 		PrincipalSlots: c.limits.MaxPrincipalTurns, AgentSlots: c.limits.MaxAgentTurns,
-		Shares: map[string]queue.Share{}, Agents: map[string]int{},
-	}
-	for id, s := range c.shares {
-		r.Shares[id] = queue.Share{Weight: s.Weight, Slots: s.Turns}
+		Shares: admitted(c.shares), Agents: map[string]int{},
 	}
 	for i := range c.agents {
 		if a := &c.agents[i]; a.Limits.Concurrency > 0 {
@@ -37,6 +34,22 @@ func (c *config) rules() queue.Rules {
 		}
 	}
 	return r
+}
+
+func admitted(shares map[string]Share) map[string]queue.Share {
+	out := make(map[string]queue.Share, len(shares))
+	for id, s := range shares {
+		out[id] = queue.Share{Weight: s.Weight, Slots: s.Turns}
+	}
+	return out
+}
+
+// reshare tells the supervisor of other shares.
+type reshare struct{ shares map[string]queue.Share }
+
+// Reshare puts other shares in the place of those of WithShares. What runs goes on.
+func (h *Host) Reshare(shares map[string]Share) {
+	h.root.Send(h.supervisor, &reshare{admitted(shares)})
 }
 
 // agentKey names an agent where agents have bounds: a saved one by itself, the

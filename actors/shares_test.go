@@ -152,6 +152,34 @@ func overOf(t *testing.T, h *actors.Host, owner string, p *actors.Posted) {
 	})
 }
 
+// Other shares hold at once: more lets those in who wait, less ends nothing that runs.
+func TestSharesChangeWhileTurnsWait(t *testing.T) {
+	t.Parallel()
+	gate, l := gateIn(t), quick()
+	l.MaxConcurrentTurns = 6
+	h := started(t, l, memory.New(), actors.WithShares(map[string]actors.Share{"alice": {Turns: 1}}))
+	var list []*actors.Posted
+	for range 4 {
+		list = append(list, createOf(t, h, "alice", blocker(gate)))
+	}
+	count := func(running, waiting int64) {
+		t.Helper()
+		eventually(t, fmt.Sprintf("%d run and %d wait", running, waiting), func() bool { s := h.Stats(); return s.Running == running && s.Waiting == waiting })
+	}
+	count(1, 3)
+	h.Reshare(map[string]actors.Share{"alice": {Turns: 3}})
+	count(3, 1)
+	h.Reshare(map[string]actors.Share{"alice": {Turns: 2}})
+	list = append(list, createOf(t, h, "alice", blocker(gate)))
+	count(3, 2)
+	h.Reshare(nil)
+	count(5, 0)
+	openGate(t, gate)
+	for _, p := range list {
+		follow(t, h, p.Session.ID, 0, ended(p.Turns[0].ID))
+	}
+}
+
 // A saved agent of the configuration may have bounds of its own, which its unsaved
 // like does not share.
 func TestSavedAgentHasItsOwnBounds(t *testing.T) {

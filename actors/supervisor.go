@@ -147,6 +147,8 @@ func (s *supervisor) Receive(c actor.Context) {
 		s.inbox(m)
 	case *room:
 		s.grant(c, s.admit.SetRoom(s.host.further(m.available, s.admit.Younger(s.host.cfg.memory.ramp.Milliseconds()))))
+	case *reshare:
+		s.grant(c, s.admit.Reshare(m.shares))
 	case *disk:
 		s.disked(c, m.low)
 	case *showLine:

@@ -137,6 +137,17 @@ func (a *Admission) SetRoom(further int) []Grant {
 	return a.grant()
 }
 
+// Reshare gives the principals other shares from now on. What runs goes on, also above
+// a bound that has become smaller.
+func (a *Admission) Reshare(shares map[string]Share) []Grant {
+	a.rules.Shares = shares
+	for _, p := range a.principals {
+		p.settle(a.now) // by the old weight
+		p.Share = a.rules.share(p.name)
+	}
+	return a.grant()
+}
+
 // Hold ends granting until it is called with false.
 func (a *Admission) Hold(held bool) []Grant {
 	a.held = held

@@ -122,7 +122,11 @@ func (v *serveVerb) Run(c *console) (err error) {
 				return err
 			}
 			host.Hide(values(next.Auth.Tokens)...) // before any of them is taken
-			return srv.Rekey(principals(next.Auth.Tokens), p)
+			if err := srv.Rekey(principals(next.Auth.Tokens), p); err != nil {
+				return err
+			}
+			host.Reshare(shares(next, roster)) // by the policy that is in force now
+			return nil
 		},
 		book: book, log: log, cfg: &running,
 	}).start(reloads)

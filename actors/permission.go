@@ -6,6 +6,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/agenthost/agenthost/actors/agent"
 	"github.com/agenthost/agenthost/actors/event"
@@ -77,7 +78,8 @@ func (h *Host) bounded(r *RuntimeConfig, s *spec.Session, req *agent.Request) er
 	}
 	if b.MaxTurns > 0 && s.Agent.Limits.MaxTurns == 0 && !caps.MaxTurns {
 		return event.FailParam(event.PermissionDenied, "model", fmt.Sprintf(
-			"the policy bounds the inner turns of your agents (scope.max_turns), and adapter %s has no such limit; use another agent", r.Adapter.Name()))
+			"the policy bounds the inner turns of your agents (scope.max_turns), and adapter %s has no such limit; use an agent of an adapter that has%s, or have max_turns taken out of the scope of the statement that allows agents.%[1]s.sessions.*",
+			r.Adapter.Name(), h.counting(s.Owner)))
 	}
 	if !s.Agent.Locked {
 		for _, name := range slices.Sorted(maps.Keys(s.Agent.Env)) {
@@ -87,6 +89,22 @@ func (h *Host) bounded(r *RuntimeConfig, s *spec.Session, req *agent.Request) er
 		}
 	}
 	return h.workspaceWithin(s, b)
+}
+
+// counting names the owner's adapters that have a limit of inner turns.
+func (h *Host) counting(owner string) string {
+	var names []string
+	may := h.subject(owner)
+	for _, r := range h.runtimes.list {
+		if name := r.Adapter.Name(); h.capabilities(r).MaxTurns && may.Adapter(name).Decide(policy.Start).Allowed {
+			names = append(names, name)
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	slices.Sort(names)
+	return " (" + strings.Join(names, ", ") + ")"
 }
 
 // workspaceWithin refuses a workspace outside the policy's directories, and one that

@@ -203,7 +203,13 @@ func TestScopeOfTimeAndOutput(t *testing.T) {
 func TestScopeOfInnerTurns(t *testing.T) {
 	t.Parallel()
 	r := scoped(t, `{"max_turns":3}`)
-	refusedFor(t, r.do(t, "POST", "/v1/responses", aliceToken, `{"model":"shell","input":"true"}`), "model") // it cannot keep to it
+	refused := r.do(t, "POST", "/v1/responses", aliceToken, `{"model":"shell","input":"true"}`)
+	refusedFor(t, refused, "model") // it cannot keep to it
+	for _, said := range []string{"adapter shell has no such limit", "an adapter that has (told)", "allows agents.shell.sessions.*"} {
+		if !strings.Contains(refused.body, said) {
+			t.Errorf("no word of %q: %s", said, refused.body)
+		}
+	}
 	if a := r.do(t, "POST", "/v1/responses", aliceToken, `{"model":"told","input":"true"}`); a.status != 200 {
 		t.Errorf("%d %s", a.status, a.body)
 	}

@@ -66,7 +66,8 @@ func (v *doctorVerb) Run(c *console) error {
 		d.line("secrets", false, w)
 	}
 	usable := 0
-	for _, r := range host.Runtimes(context.Background()) {
+	list := host.Runtimes(context.Background())
+	for _, r := range list {
 		if d.agent(r) {
 			usable++
 		}
@@ -75,6 +76,10 @@ func (v *doctorVerb) Run(c *console) error {
 	d.memory()
 	d.port()
 	d.access()
+	d.audit()
+	if err := d.policy(list); err != nil {
+		return exit(exitFailed, err)
+	}
 	d.groups(groups, noGroups)
 	d.isolation(host, ladder)
 	for _, g := range host.Guarantees() {
@@ -282,13 +287,7 @@ func orTools(fix, binary string) string {
 // stateDir says whether sessions can be kept.
 func (d *doctor) stateDir() {
 	dir := d.cfg.StateDir
-	existing := dir // the nearest directory that is there
-	for {
-		if _, err := os.Stat(existing); err == nil || existing == "/" || existing == "." {
-			break
-		}
-		existing = filepath.Dir(existing)
-	}
+	existing := nearest(dir)
 	if !writable(existing) {
 		d.line("state", false, dir+" cannot be written")
 		d.fix("choose another one with --state-dir")
@@ -317,6 +316,16 @@ func (d *doctor) stateDir() {
 		facts = append(facts, "below limits.min_free_disk, so no input is accepted")
 	}
 	d.line("state", good, facts...)
+}
+
+// nearest is the directory itself, else the nearest above it that is there.
+func nearest(dir string) string {
+	for {
+		if _, err := os.Stat(dir); err == nil || dir == "/" || dir == "." {
+			return dir
+		}
+		dir = filepath.Dir(dir)
+	}
 }
 
 // held says whether another process holds the lock file.

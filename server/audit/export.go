@@ -30,6 +30,20 @@ func Export(to io.Writer, file string, keep func(*Record) bool) (written, broken
 	return written, broken, errors.Join(err, out.Flush())
 }
 
+// Parts counts the files of a book, and their bytes. It works beside the server.
+func Parts(file string) (n int, bytes int64, err error) {
+	for ; ; n++ {
+		st, err := os.Stat(part(file, n))
+		if errors.Is(err, fs.ErrNotExist) {
+			return n, bytes, nil
+		}
+		if err != nil {
+			return n, bytes, err
+		}
+		bytes += st.Size()
+	}
+}
+
 // openParts opens the parts, the oldest first. They are opened before any is read, so
 // that one that is turned meanwhile is neither read twice nor missed: the newest is
 // opened first, and turning only ever moves what is opened already.

@@ -137,7 +137,9 @@ func (r *Report) read(ctx context.Context, s *Store) error {
 		}
 	}
 	if err == nil {
-		err = s.view(ctx, func(d *db) error { return errors.Join(r.checkSaved(d), r.checkCounters(d, highest)) })
+		err = s.view(ctx, func(d *db) error {
+			return errors.Join(r.checkSaved(d), r.checkSpending(d), r.checkCounters(d, highest))
+		})
 	}
 	if errors.Is(err, store.ErrCorrupt) {
 		r.add("file", err.Error())
@@ -155,6 +157,18 @@ func (r *Report) checkSaved(d *db) error {
 		}
 		return true, nil
 	})
+}
+
+func (r *Report) checkSpending(d *db) error {
+	n, err := badSpending(d)
+	if errors.Is(err, store.ErrCorrupt) {
+		r.add("spend", err.Error())
+		return nil
+	}
+	if n > 0 {
+		r.add("spend", fmt.Sprintf("%d sums of what a principal used in a day are damaged", n))
+	}
+	return err
 }
 
 func (r *Report) checkCounters(d *db, highest int64) error {

@@ -188,7 +188,7 @@ func (p *repair) finish(doubt bool) error {
 				p.done.Lost = append(p.done.Lost, Finding{Where: "file", Problem: fmt.Sprintf("%d rows of sessions whose record is gone (%s)", n, table)})
 			}
 		}
-		if err := p.saved(d); err != nil {
+		if err := errors.Join(p.saved(d), p.spending(d)); err != nil {
 			return err
 		}
 		for _, v := range []struct {

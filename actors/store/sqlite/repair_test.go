@@ -349,3 +349,47 @@ func TestCompactGivesSpaceBack(t *testing.T) {
 	}
 	mustClose(t, s)
 }
+
+// What principals used is summed before a server starts. Where that is damaged, the
+// refusal says so, the check finds it, and the repair drops it and nothing else.
+func TestDamagedSpendingIsRepaired(t *testing.T) {
+	t.Parallel()
+	for name, sql := range map[string]string{
+		"text":     "INSERT INTO spend VALUES ('bob', 7, 'many', 0)",
+		"fraction": "INSERT INTO spend VALUES ('bob', 7, 1.5, 0)",
+		"negative": "INSERT INTO spend VALUES ('bob', 7, -1, 0)",
+		"too much": "INSERT INTO spend VALUES ('bob', 7, 9223372036854775807, 0), ('bob', 8, 9223372036854775807, 0)",
+		"no day":   "INSERT INTO spend VALUES ('bob', 'today', 1, 0)",
+		"gone":     "DROP TABLE spend",
+		"another":  "DROP TABLE spend; CREATE TABLE spend(owner TEXT, cost TEXT)",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			sessions := written(t, dir, 1, 5)
+			edit(t, dir, "INSERT INTO spend VALUES ('ann', 7, 11, 3); "+sql)
+			s := mustOpen(t, dir, Options{})
+			if _, _, err := s.Spent(t.Context(), 7); !errors.Is(err, store.ErrCorrupt) {
+				t.Errorf("read as %v", err)
+			}
+			mustClose(t, s)
+			r, err := Check(t.Context(), dir)
+			if err != nil || len(r.Findings) != 1 || r.Findings[0].Where != "spend" {
+				t.Fatalf("%+v, %v", r, err)
+			}
+			done := mustRepair(t, dir)
+			if done.Salvaged || len(done.Lost) != 1 || done.Lost[0].Where != "spend" {
+				t.Errorf("%+v", done)
+			}
+			s = mustOpen(t, dir, Options{})
+			sessions[0].mustRead(s)
+			owners, today, err := s.Spent(t.Context(), 7)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if kept := len(owners) == 1 && owners[0].Owner == "ann" && owners[0].Tokens == 11 && today.MicroUSD == 3; kept == (name == "gone" || name == "another") {
+				t.Errorf("%+v, %+v", owners, today)
+			}
+		})
+	}
+}

@@ -55,11 +55,7 @@ INSERT INTO meta SELECT 'clean', NOT EXISTS (SELECT 1 FROM session);
 INSERT INTO meta VALUES ('boot', 0), ('era', 0);
 `,
 	// What turns of older programs used is not in it.
-	2: `
-CREATE TABLE spend(owner TEXT NOT NULL, day INTEGER NOT NULL, tokens INTEGER NOT NULL, micro_usd INTEGER NOT NULL,
-  PRIMARY KEY(owner, day)) WITHOUT ROWID;
-CREATE INDEX spend_day ON spend(day);
-`,
+	2: spendTable,
 	// The record of a session tells when it was last active. A damaged one stays
 	// damaged; its time is only a hint.
 	3: `

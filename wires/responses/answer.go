@@ -97,24 +97,14 @@ func (w *Wire) answer(c *call.Call, r *request) (*call.Posted, bool, error) {
 			return nil, true, event.FailParam(event.CallAnsweredAlready, first.param, "the call "+clipped(first.id)+" was answered before or timed out, or its turn has ended: it was cancelled, or the server was restarted; go on with a new message")
 		}
 	}
-	loader := files.NewLoader(w.engine, c.Principal)
-	actions := make([]spec.Action, len(r.input.answers))
-	for i, a := range r.input.answers {
-		for _, at := range a.attached {
-			part, err := loader.Load(c.Context(), at.Attachment)
-			if err != nil {
-				return nil, true, err
-			}
-			a.Parts[at.at] = part
-		}
-		own := a.Answer
-		actions[i].Answer = &own
-	}
 	leg := &spec.Leg{Background: r.background, Forget: r.forget, Conclude: !same}
 	if leg.Echo, err = r.echoed(); err != nil {
 		return nil, true, err
 	}
-	actions[0].Answer.Leg = leg
+	actions, err := w.actions(c, r.input.answers, leg)
+	if err != nil {
+		return nil, true, err
+	}
 	key := c.Key()
 	if !same {
 		key = nil // it is for what follows
@@ -129,6 +119,51 @@ func (w *Wire) answer(c *call.Call, r *request) (*call.Posted, bool, error) {
 	}
 	r.previous, r.conversation = "", ""
 	return nil, false, nil
+}
+
+// actions are what gives a turn all its answers at once.
+func (w *Wire) actions(c *call.Call, answers []*saidAnswer, leg *spec.Leg) ([]spec.Action, error) {
+	loader := files.NewLoader(w.engine, c.Principal)
+	actions := make([]spec.Action, len(answers))
+	for i, a := range answers {
+		for _, at := range a.attached {
+			part, err := loader.Load(c.Context(), at.Attachment)
+			if err != nil {
+				return nil, err
+			}
+			a.Parts[at.at] = part
+		}
+		own := a.Answer
+		actions[i].Answer = &own
+	}
+	actions[0].Answer.Leg = leg
+	return actions, nil
+}
+
+// conclude answers a turn of the caller's that waits for what the transcript has, and
+// ends it: more was said behind, so that the request begins anew with the transcript,
+// as after a handoff. A turn that waits for more than that is left to wait.
+func (w *Wire) conclude(c *call.Call, r *request) error {
+	if len(r.input.passed) == 0 || r.input.passed[0].Item.IsZero() {
+		return nil
+	}
+	first := r.input.passed[0]
+	t, err := w.engine.TurnInBrief(c.Context(), c.Principal, event.TurnOf(first.Item)) // of an open turn that is all
+	if event.CodeOf(err) == event.TurnNotFound {
+		return nil
+	}
+	if err != nil || !waitsFor(t, first.Item) {
+		return err
+	}
+	actions, err := w.actions(c, r.input.passed, &spec.Leg{Conclude: true})
+	if err == nil {
+		_, err = w.engine.Post(c.Context(), c.Principal, t.Session, actions, nil)
+	}
+	switch event.CodeOf(err) {
+	case event.CallUnknown, event.CallAnsweredAlready, event.InvalidRequest, event.TurnNotFound, event.SessionNotFound:
+		return nil // it waits for others too, or no longer
+	}
+	return err
 }
 
 func (a *saidAnswer) unknown() error {

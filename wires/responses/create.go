@@ -187,6 +187,9 @@ func (w *Wire) post(c *call.Call, r *request) (*call.Posted, error) {
 	if err := w.prepare(c, r, in, agent, nil); err != nil {
 		return nil, err
 	}
+	if err := w.conclude(c, r); err != nil {
+		return nil, err
+	}
 	return w.engine.CreateSession(c.Context(), c.Principal, &spec.NewSession{Agent: *agent, Input: in, Key: c.Key()})
 }
 

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/agenthost/agenthost/actors/event"
+	"github.com/agenthost/agenthost/actors/fold"
 	"github.com/agenthost/agenthost/actors/spec"
 	"github.com/agenthost/agenthost/wires/responses/responsestest"
 )
@@ -343,4 +345,48 @@ func TestUnknownAndForeignIDsLookAlike(t *testing.T) {
 	}
 	c.create(`{"input":"x","conversation":"conv_1"}`).refused(404, "session_not_found", "conversation")
 	c.create(`{"input":"x","previous_response_id":"msg_1\n"}`).refused(404, "turn_not_found", "previous_response_id")
+}
+
+// More was said behind the outputs of a transcript: the turn that waits for them is
+// answered and ended, and the request begins anew.
+func TestTranscriptThatGoesOnEndsTheTurnThatWaits(t *testing.T) {
+	t.Parallel()
+	var play sync.Once
+	e := newEngine(t, func(f *fakeTurn) {
+		waits := false
+		play.Do(func() { waits = true })
+		f.do(func(h *history) {
+			if h.start(); waits {
+				h.ask(event.Item{Type: event.FunctionCall, Tool: "weather"})
+				h.on(h.turn, event.TurnWaiting)
+			} else {
+				h.message(event.FinalAnswer, "ok").completed()
+			}
+		})
+	})
+	c := newClient(t, e)
+	first := c.create(`{"model":"codex","input":"weather?","background":true}`)
+	c.waitFor("the call", func() bool { return c.turnOf(first.id()).Status == fold.Waiting })
+	call := c.turnOf(first.id()).Items[0].ID.With(event.PrefixCall)
+	transcript := `{"model":"codex","input":[{"role":"user","content":"weather?"},` +
+		`{"type":"function_call","call_id":"` + call + `","name":"weather","arguments":"{}"},` +
+		`{"type":"function_call_output","call_id":"` + call + `","output":"rain"},{"role":"user","content":"and tomorrow?"}]}`
+	second := c.create(transcript)
+	if second.text() != "ok" || c.turnOf(second.id()).Session == c.turnOf(first.id()).Session {
+		t.Errorf("%s", second.body)
+	}
+	e.mu.Lock()
+	answered := e.answered
+	e.mu.Unlock()
+	if len(answered) != 1 || len(answered[0]) != 1 || !answered[0][0].Answer.Leg.Conclude || answered[0][0].Answer.Output != "rain" {
+		t.Fatalf("the turn that waits was told %+v", answered)
+	}
+	if prompt := e.inputs[len(e.inputs)-1].Prompt(); !strings.Contains(prompt, "rain") || !strings.HasSuffix(prompt, "and tomorrow?") {
+		t.Errorf("the new one was asked %q", prompt)
+	}
+	// A turn that waits for nothing is left as it is.
+	unknown := strings.ReplaceAll(transcript, call, second.id())
+	if c.create(unknown).text() != "ok" || len(e.answered) != 1 {
+		t.Error("another turn was answered")
+	}
 }

@@ -31,6 +31,7 @@ type fakeEngine struct {
 	hashes   map[string]string
 	cancels  map[event.ID]chan struct{}
 	inputs   []*spec.NewInput
+	answered [][]spec.Action // posted instead of an input
 	created  []*spec.NewSession
 	pins     []string
 	// refusals are answered by the method of that name.
@@ -161,6 +162,10 @@ func (e *fakeEngine) Post(_ context.Context, owner string, id event.ID, actions 
 	s, err := e.find(owner, id)
 	if err != nil {
 		return nil, err
+	}
+	if actions[0].Answer != nil {
+		e.answered = append(e.answered, actions)
+		return &call.Posted{Session: s.h.state.Session()}, nil
 	}
 	return e.accept(s, actions[0].Input, key)
 }

@@ -19,6 +19,8 @@ type input struct {
 	last         int // the prompt's place in said, -1 without one
 	// answers are the items at the end that answer what a turn asked.
 	answers []*saidAnswer
+	// passed are the last such items where they are not at the end.
+	passed []*saidAnswer
 }
 
 // picture is where the prompt's first picture stands, "" without one.
@@ -77,6 +79,13 @@ func (in *input) list(items []stdjson.RawMessage) error {
 	}
 	for i := len(in.said) - 1; i >= 0 && in.said[i].answer != nil; i-- {
 		in.answers = append([]*saidAnswer{in.said[i].answer}, in.answers...)
+	}
+	for i := len(in.said) - 1; i >= 0 && len(in.answers) == 0; i-- {
+		if a := in.said[i].answer; a != nil {
+			in.passed = append([]*saidAnswer{a}, in.passed...)
+		} else if len(in.passed) > 0 {
+			break
+		}
 	}
 	if in.last < 0 && len(in.answers) > 0 {
 		return nil

@@ -245,11 +245,11 @@ func (s *Server) tooLarge() error {
 }
 
 func (s *Server) notFound(ctx *fasthttp.RequestCtx) {
-	s.refuse(ctx, event.Fail(apierr.RouteNotFound, "there is no such route; paths are exact, without a trailing slash"))
+	s.refuse(ctx, event.Fail(apierr.RouteNotFound, "there is no such route; paths begin with "+v1+" and are exact, without a trailing slash; GET /openapi.json lists them"))
 }
 
 func (s *Server) methodNotAllowed(ctx *fasthttp.RequestCtx) {
-	message := "this route does not take this method; the Allow header lists the ones it takes"
+	message := "this route does not take this method; it takes " + string(ctx.Response.Header.Peek(fasthttp.HeaderAllow))
 	if ctx.IsGet() && string(ctx.Path()) == v1+"/conversations" { // which one might look for
 		message = "there is no list of conversations; GET /v1/agents/sessions lists them, as the sessions that they are"
 	}

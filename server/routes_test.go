@@ -135,6 +135,12 @@ func TestUnknownRoutesAnd405(t *testing.T) {
 	if a := r.do(t, "GET", "/v1/conversations", aliceToken, ""); a.status != 405 || !strings.Contains(a.body, "GET /v1/agents/sessions lists them") {
 		t.Errorf("%d %s", a.status, a.body)
 	}
+	if a := r.do(t, "PATCH", "/v1/models", aliceToken, ""); !strings.Contains(a.body, "it takes GET, ") {
+		t.Errorf("no word of what it takes: %s", a.body)
+	}
+	if a := r.do(t, "POST", "/responses", aliceToken, ""); a.status != 404 || !strings.Contains(a.body, "begin with /v1") {
+		t.Errorf("no word of where routes are: %s", a.body)
+	}
 	if a := r.do(t, "BREW", "/v1/models", aliceToken, ""); a.status != 405 {
 		t.Errorf("unknown method: %d", a.status)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -18,7 +19,7 @@ func openCertificate(cfg *config.Config, log *slog.Logger) (c *server.Certificat
 		return nil, func() {}, nil
 	}
 	if c, err = server.LoadCertificate(cfg.TLSCert, cfg.TLSKey); err != nil {
-		return nil, nil, err
+		return nil, nil, fmt.Errorf("tls_cert and tls_key: %w; name a PEM file of the certificate and one of its key that this user may read", err)
 	}
 	hangups, done := make(chan os.Signal, 1), make(chan struct{})
 	signal.Notify(hangups, syscall.SIGHUP)

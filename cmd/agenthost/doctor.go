@@ -73,6 +73,10 @@ func (v *doctorVerb) Run(c *console) error {
 		}
 	}
 	d.stateDir()
+	if w := missingWorkspace(cfg); w != "" {
+		d.line("workspace", false, w)
+		d.fix("mkdir -p " + cfg.Environments.Workspace)
+	}
 	d.memory()
 	d.port()
 	d.access()

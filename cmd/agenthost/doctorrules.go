@@ -9,6 +9,7 @@ import (
 
 	"github.com/agenthost/agenthost/actors"
 	"github.com/agenthost/agenthost/actors/policy"
+	"github.com/agenthost/agenthost/cmd/config"
 	"github.com/agenthost/agenthost/server/audit"
 )
 
@@ -90,4 +91,17 @@ func (d *doctor) principal(m policy.Principal, s *policy.Subject, list []actors.
 		d.line("policy", false, fmt.Sprintf("%s may start %s, but scope.max_turns bounds what they do not count, so each turn is refused", m.ID, strings.Join(never, ", ")))
 		d.fix("take max_turns out of the scope of the statement that allows them; timeout and limits.max_tokens bound them")
 	}
+}
+
+// missingWorkspace says that sessions would be refused for the configured workspace, ""
+// when it is there.
+func missingWorkspace(cfg *config.Config) string {
+	dir := cfg.Environments.Workspace
+	if dir == "" {
+		return ""
+	}
+	if st, err := os.Stat(dir); err == nil && st.IsDir() {
+		return ""
+	}
+	return "environments.workspace " + dir + " is no directory: sessions that name no other are refused until it is one"
 }

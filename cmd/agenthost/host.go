@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -94,6 +95,9 @@ func openHost(cfg *config.Config, log *slog.Logger, runtimes []actors.RuntimeCon
 	} else {
 		st, err = sqlite.Open(cfg.StateDir, s.store(sqlite.Options{Logger: log, MinFreeDisk: uint64(cfg.Limits.MinFreeDisk), Reserve: int64(cfg.Limits.DiskReserve)}))
 	}
+	if path := (*fs.PathError)(nil); errors.As(err, &path) {
+		err = fmt.Errorf("%w; let this user write there, or choose another directory with --state-dir", err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +117,7 @@ type ephemeral struct {
 
 func openEphemeral(dir string) (store.Store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("state directory: %w", err)
+		return nil, fmt.Errorf("open the store in %s: state directory: %w", dir, err)
 	}
 	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

@@ -105,6 +105,9 @@ func (v *serveVerb) Run(c *console) (err error) {
 	if w := plainKeys(runtimes); w != "" {
 		log.Warn("secrets", "text", w)
 	}
+	if w := missingWorkspace(cfg); w != "" {
+		log.Warn("workspace", "text", w)
+	}
 	announce(log, cfg, host, ln)
 
 	served := make(chan error, 1)

@@ -67,7 +67,7 @@ func readTools(r *request, name string, raw []byte) error {
 			if plainWord.MatchString(kind.Type) {
 				word = " " + kind.Type
 			}
-			return event.FailParam(event.Unsupported, param, "the"+word+" tool cannot be given to this agent: it works with its own tools; leave it out")
+			return event.FailParam(event.Unsupported, param, "the"+word+" tool cannot be given to this agent: it works with its own tools; leave it out, or send one of type function or mcp")
 		}
 		var t struct {
 			toolBody

@@ -50,7 +50,7 @@ var _ store.Store = (*Store)(nil)
 func Open(dir string, opts Options) (*Store, error) {
 	s := newStore(dir, opts)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("state directory: %w", err)
+		return nil, fmt.Errorf("open the store in %s: state directory: %w", dir, err)
 	}
 	lock, err := lockDir(dir, s.opts.Now())
 	if err != nil {

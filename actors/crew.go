@@ -1,6 +1,10 @@
 package actors
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/agenthost/agenthost/actors/crash"
+)
 
 // crew runs functions in goroutines that it keeps for the next ones. A new goroutine
 // begins with a small stack, which is copied each time it gets too small: a turn has
@@ -34,6 +38,7 @@ func (w *crew) Go(f func()) {
 
 // work does f, and then what it is handed. It ends when too many rest, and at end.
 func (w *crew) work(f func()) {
+	defer crash.Guard()
 	next := make(chan func(), 1)
 	for {
 		f()

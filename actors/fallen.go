@@ -11,7 +11,7 @@ import (
 // it nothing more, like one that passivates.
 func (s *session) crash(c actor.Context) {
 	s.dead = true
-	s.close(crash())
+	s.close(internalEnd())
 	if s.run != nil {
 		c.Stop(s.run.pid)
 	}
@@ -28,7 +28,7 @@ func (s *session) fallen(c actor.Context) {
 	case *post, *update, *cancelTurn, *showTurn, *forgetTurn, *postItems, *removeItem, *remove, *subscribe, *wake:
 		c.Send(s.supervisor, &toSession{s.id, m})
 	case *turnEvents:
-		m.release(crash())
+		m.release(internalEnd())
 	default:
 		s.refused(m, event.Fail(event.ServerRestarted, "an internal error ended this request; the server's log has the cause"))
 	}

@@ -3,11 +3,13 @@ package actors
 import (
 	"time"
 
+	"github.com/agenthost/agenthost/actors/crash"
 	"github.com/agenthost/agenthost/actors/queue"
 )
 
 // gauge watches the machine's memory and the sessions. It ends with the Host.
 func (h *Host) gauge() {
+	defer crash.Guard()
 	clock := time.NewTicker(h.cfg.memory.every)
 	defer clock.Stop()
 	slow := time.Now()

@@ -68,7 +68,7 @@ func (s *session) recover(c actor.Context, rec *store.Session) {
 	case s.failure != nil:
 		f = event.Fail(event.StorageFailed, "the store refused to keep this turn's events, so the turn was ended; the server's log has the cause")
 	default:
-		f = crash()
+		f = internalEnd()
 	}
 	g := s.group(nil)
 	if s.state.Session().Held != nil {
@@ -97,8 +97,8 @@ func (s *session) skip(g *group, reserved int64) {
 	g.durable, g.body = true, true
 }
 
-// crash is the failure of a turn whose actor, or whose session's, panicked.
-func crash() *event.Failure {
+// internalEnd is the failure of a turn whose actor, or whose session's, panicked.
+func internalEnd() *event.Failure {
 	return event.Fail(event.ServerRestarted, "an internal error ended this turn; the server's log has the cause")
 }
 

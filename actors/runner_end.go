@@ -230,12 +230,12 @@ func (r *runner) abandon(c actor.Context) {
 	var turns []*actor.PID
 	for id, g := range r.guests {
 		if r.state != over {
-			g.leave(c, agent.Exit{Code: -1}, turn.Hits{}, crash())
+			g.leave(c, agent.Exit{Code: -1}, turn.Hits{}, internalEnd())
 		}
 		turns = append(turns, g.pid)
 		c.Send(r.pool, &departed{c.Self(), id})
 	}
-	r.refuse(c, crash())
+	r.refuse(c, internalEnd())
 	release, pass := r.release, r.pass
 	left := !r.finished && p != nil && r.state != over
 	host.work.Go(func() {

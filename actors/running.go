@@ -276,7 +276,7 @@ func (s *session) turnGone(c actor.Context, who *actor.PID) {
 	turn := s.run.turn
 	if s.failure == nil {
 		g := s.group(nil)
-		s.settle(g, turn, &event.End{Outcome: event.Failed, Failure: crash()})
+		s.settle(g, turn, &event.End{Outcome: event.Failed, Failure: internalEnd()})
 		s.asksNothing(c)
 		s.flush(c)
 		s.requeue(c)

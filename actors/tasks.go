@@ -1,6 +1,10 @@
 package actors
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/agenthost/agenthost/actors/crash"
+)
 
 // tasks counts goroutines that end by themselves. Unlike a sync.WaitGroup it may
 // be waited for while further ones start.
@@ -17,6 +21,7 @@ func (t *tasks) Go(f func()) {
 	t.n++
 	t.mu.Unlock()
 	run := func() {
+		defer crash.Guard()
 		defer t.done()
 		f()
 	}

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/agenthost/agenthost/actors/crash"
 )
 
 // timer sends its actor a message and ignores its own stale firings.
@@ -15,7 +17,10 @@ type timer struct {
 func (t *timer) arm(c actor.Context, d time.Duration, msg func(gen int) any) {
 	t.stop()
 	m, self, root := msg(t.gen), c.Self(), c.ActorSystem().Root
-	t.t = time.AfterFunc(d, func() { root.Send(self, m) })
+	t.t = time.AfterFunc(d, func() {
+		defer crash.Guard()
+		root.Send(self, m)
+	})
 }
 
 func (t *timer) stop() {

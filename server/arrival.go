@@ -5,6 +5,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"github.com/agenthost/agenthost/actors/crash"
 	"github.com/agenthost/agenthost/actors/event"
 )
 
@@ -64,6 +65,7 @@ var errArriving = event.Fail(event.HostBusy, "too many request bodies are on the
 
 // announced decides how much of a request's body is read, when its header is there.
 func (s *Server) announced(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
+	defer crash.Guard()
 	cfg := fasthttp.RequestConfig{ReadTimeout: s.cfg.BodyTimeout}
 	size := h.ContentLength()
 	if size == -1 { // chunked: it may become as large as any

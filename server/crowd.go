@@ -7,6 +7,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"github.com/agenthost/agenthost/actors/crash"
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/wires/apierr"
 )
@@ -41,6 +42,7 @@ func (c *crowd) refuse(conn *conn, why string) {
 		return
 	}
 	go func() {
+		defer crash.Guard()
 		defer c.refusing.Add(-1)
 		var ctx fasthttp.RequestCtx
 		id := event.NewID().With(event.PrefixRequest)

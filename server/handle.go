@@ -8,6 +8,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"github.com/agenthost/agenthost/actors/crash"
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/policy"
 	"github.com/agenthost/agenthost/wires/apierr"
@@ -44,6 +45,7 @@ func requestOf(ctx *fasthttp.RequestCtx) *request {
 // serve is the handler of every request.
 func (s *Server) serve(next interface{ Handler(*fasthttp.RequestCtx) }) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
+		defer crash.Guard()
 		start := time.Now()
 		r := requestOf(ctx)
 		_ = s.arrivals.end(&ctx.Request.Header) // it is here
@@ -186,6 +188,7 @@ func (r *route) id() string {
 // Writing the answer here is what makes it a refusal with a body; a test holds
 // the library to that.
 func (s *Server) expect(ctx *fasthttp.RequestCtx) int {
+	defer crash.Guard()
 	r := requestOf(ctx)
 	s.guardHeaders(ctx)
 	var err error
@@ -214,6 +217,7 @@ func answersEarly(ctx *fasthttp.RequestCtx) {
 
 // malformed answers what never became a request.
 func (s *Server) malformed(ctx *fasthttp.RequestCtx, err error) {
+	defer crash.Guard()
 	var small *fasthttp.ErrSmallBuffer
 	var network net.Error
 	refused := s.arrivals.end(&ctx.Request.Header)

@@ -9,6 +9,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/valyala/fasthttp"
 	"github.com/valyala/fasthttp/fasthttpadaptor"
+
+	"github.com/agenthost/agenthost/actors/crash"
 )
 
 // metrics counts requests, and reads the host's and the streams' counts when it
@@ -85,6 +87,7 @@ func (c *hostCollector) Describe(chan<- *prometheus.Desc) {}
 
 // Collect reads all counts once.
 func (c *hostCollector) Collect(out chan<- prometheus.Metric) {
+	defer crash.Guard()
 	gauge := func(d *prometheus.Desc, v int64, labels ...string) {
 		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, float64(v), labels...)
 	}

@@ -13,6 +13,8 @@ import (
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/agenthost/agenthost/actors/crash"
 )
 
 // Tool is what a door offers.
@@ -125,6 +127,7 @@ func (d *Door) Close() {
 }
 
 func (d *Door) call(ctx context.Context, req *mcp.CallToolRequest, handle func(Call) Result) *mcp.CallToolResult {
+	defer crash.Guard() // the SDK calls it in a goroutine of its own
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if r, ok := ctx.Value(requestKey{}).(request); ok {
@@ -136,6 +139,7 @@ func (d *Door) call(ctx context.Context, req *mcp.CallToolRequest, handle func(C
 	done := make(chan struct{})
 	defer close(done)
 	go func() { // ends with the call
+		defer crash.Guard()
 		select {
 		case <-d.quit:
 			cancel()

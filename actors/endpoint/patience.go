@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/agenthost/agenthost/actors/crash"
 )
 
 // waitComment is a line of an event stream that says nothing.
@@ -63,6 +65,7 @@ func (p *patience) close() {
 }
 
 func (p *patience) say() {
+	defer crash.Guard()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.over || p.calls == 0 {

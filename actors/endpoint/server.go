@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/agenthost/agenthost/actors/crash"
 )
 
 // Server holds the doors of a host. The zero value is not usable; see New.
@@ -48,6 +50,7 @@ func (s *Server) address() (string, error) {
 	s.done = make(chan struct{})
 	server, done := s.http, s.done
 	go func() { // ends with Close
+		defer crash.Guard()
 		defer close(done)
 		_ = server.Serve(l)
 	}()

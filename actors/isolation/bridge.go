@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/agenthost/agenthost/actors/crash"
 )
 
 // Bridge lets a CLI that has a network of its own reach loopback ports of this host: a
@@ -47,6 +49,7 @@ func OpenBridge(dir string, ports []uint16) (*Bridge, error) {
 		l.SetUnlinkOnClose(false) // the directory goes as a whole; the short name is gone by then
 		b.listeners = append(b.listeners, l)
 		b.work.Go(func() {
+			defer crash.Guard()
 			_ = serve(l, b, func() (net.Conn, error) {
 				return net.DialTimeout("tcp", net.JoinHostPort("127.0.0.1", socket(port)), 10*time.Second)
 			})
@@ -115,6 +118,7 @@ func serve(l net.Listener, b *Bridge, dial func() (net.Conn, error)) error {
 			continue
 		}
 		one := func() {
+			defer crash.Guard()
 			far, err := dial()
 			if err != nil {
 				_ = near.Close()
@@ -137,6 +141,7 @@ func serve(l net.Listener, b *Bridge, dial func() (net.Conn, error)) error {
 func join(near, far net.Conn) {
 	done := make(chan struct{})
 	go func() {
+		defer crash.Guard()
 		copyTo(far, near)
 		close(done)
 	}()

@@ -8,6 +8,8 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+
+	"github.com/agenthost/agenthost/actors/crash"
 )
 
 // forwardVerb is the third run of the program, which stays beside the CLI.
@@ -64,6 +66,7 @@ func forward(names []string) error {
 			return fmt.Errorf("serve port %s: %w", name, err)
 		}
 		go func() {
+			defer crash.Guard()
 			failed <- serve(l, nil, func() (net.Conn, error) { return net.Dial("unix", filepath.Join(insideBridge, name)) })
 		}()
 	}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/agenthost/agenthost/actors/crash"
 )
 
 // handle is a pidfd in the runtime's poller. It names one process for ever, which
@@ -90,7 +92,10 @@ func (h *handle) waitGone(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	stop := context.AfterFunc(ctx, func() { _ = h.fd.SetReadDeadline(time.Unix(1, 0)) })
+	stop := context.AfterFunc(ctx, func() {
+		defer crash.Guard()
+		_ = h.fd.SetReadDeadline(time.Unix(1, 0))
+	})
 	defer stop()
 	_ = conn.Read(func(fd uintptr) bool {
 		poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}

@@ -1,6 +1,10 @@
 package process
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/agenthost/agenthost/actors/crash"
+)
 
 // maxUnread is how much may wait to be written to a process that does not read.
 const maxUnread = 64 << 20
@@ -55,6 +59,7 @@ func (p *Process) Hush() {
 
 // talk writes what is said until stdin is hushed, or closed by either side.
 func (p *Process) talk() {
+	defer crash.Guard()
 	defer func() { _ = p.stdin.Close() }()
 	for {
 		list, last := p.outbox.take()

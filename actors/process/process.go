@@ -6,6 +6,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/agenthost/agenthost/actors/crash"
 )
 
 // Process is one started process. Its methods may be called from anywhere.
@@ -108,6 +110,7 @@ func (p *Process) Dead() bool {
 
 // run reads stdout to its end and makes all the callbacks.
 func (p *Process) run() {
+	defer crash.Guard()
 	gaveUp := p.readStdout()
 	<-p.gone
 	<-p.errEnded
@@ -122,6 +125,7 @@ func (p *Process) run() {
 
 // wait reaps the leader and lets the other goroutines end.
 func (p *Process) wait() {
+	defer crash.Guard()
 	p.handle.wait()
 	p.mu.Lock()
 	state, usage, ok := reap(p.pid)
@@ -154,11 +158,13 @@ func (p *Process) wait() {
 // writeStdin ends by itself: the process read everything, closed the pipe, or died
 // (wait closes our end). None of that is an error: the process decides what it reads.
 func (p *Process) writeStdin(w *os.File) {
+	defer crash.Guard()
 	_, _ = w.Write(p.spec.Stdin)
 	_ = w.Close()
 }
 
 func (p *Process) readStderr() {
+	defer crash.Guard()
 	var buf [4 << 10]byte
 	for {
 		n, err := p.stderr.Read(buf[:])

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/agenthost/agenthost/actors/crash"
 )
 
 // rssUnit is the unit of rusage.maxrss.
@@ -53,7 +55,10 @@ func (p *Process) spawn(c *child) error {
 	defer runtime.UnlockOSThread()
 	if unix.Gettid() == os.Getpid() {
 		done := make(chan error, 1)
-		go func() { done <- p.spawn(c) }() // cannot run in this thread: we hold it
+		go func() { // cannot run in this thread: we hold it
+			defer crash.Guard()
+			done <- p.spawn(c)
+		}()
 		return <-done
 	}
 	var none, old unix.Sigset_t

@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/agenthost/agenthost/actors/crash"
 )
 
 // Server holds the passes of a host. The zero value is not usable; see New.
@@ -70,6 +72,7 @@ func (s *Server) address() (string, error) {
 	s.done = make(chan struct{})
 	server, done := s.http, s.done
 	go func() { // ends with Close
+		defer crash.Guard()
 		defer close(done)
 		_ = server.Serve(l)
 	}()

@@ -190,6 +190,9 @@ func (h *Host) start() error {
 	args = append(append(append(args[:0:0], h.opts.Wrap...), h.Bin.Server), append(args, h.opts.Args...)...)
 	h.cmd = exec.Command(args[0], args[1:]...)
 	h.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + h.Home, "TMPDIR=" + os.TempDir(), "LANG=C.UTF-8"}, h.opts.Env...)
+	if os.Geteuid() != 0 { // else it could not be looked into
+		h.cmd.Env = append(h.cmd.Env, "AGENTHOST_DUMPABLE=1")
+	}
 	h.cmd.Dir = h.Home
 	h.cmd.Stdout, h.cmd.Stderr = h.log, h.log
 	h.cmd.WaitDelay = 5 * time.Second

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/agenthost/agenthost/actors/crash"
 	"github.com/agenthost/agenthost/cmd/config"
 	"github.com/agenthost/agenthost/server"
 )
@@ -24,6 +25,7 @@ func openCertificate(cfg *config.Config, log *slog.Logger) (c *server.Certificat
 	hangups, done := make(chan os.Signal, 1), make(chan struct{})
 	signal.Notify(hangups, syscall.SIGHUP)
 	go func() {
+		defer crash.Guard()
 		defer close(done)
 		for range hangups {
 			if err := c.Reload(); err != nil {

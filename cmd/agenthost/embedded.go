@@ -15,6 +15,7 @@ import (
 
 	"github.com/agenthost/agenthost/actors"
 	"github.com/agenthost/agenthost/actors/agent"
+	"github.com/agenthost/agenthost/actors/crash"
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/spec"
 	"github.com/agenthost/agenthost/actors/store/sqlite"
@@ -116,6 +117,7 @@ func (e *engine) run(prompt string, to []net.Conn) {
 			return
 		}
 		readers.Go(func() {
+			defer crash.Guard()
 			defer events.Close()
 			follow(events, conn)
 		})

@@ -12,6 +12,7 @@ import (
 	jsoniter "github.com/json-iterator/go"
 
 	"github.com/agenthost/agenthost/actors"
+	"github.com/agenthost/agenthost/actors/crash"
 	"github.com/agenthost/agenthost/actors/store/sqlite"
 	"github.com/agenthost/agenthost/bench/chaos/faultplan"
 )
@@ -42,6 +43,7 @@ func openSeams(file string, log *slog.Logger) (*seams, error) {
 	quit, done := make(chan struct{}), make(chan struct{})
 	s.end = func() { close(quit); <-done }
 	go func() {
+		defer crash.Guard()
 		defer close(done)
 		t := time.NewTicker(20 * time.Millisecond)
 		defer t.Stop()
@@ -99,6 +101,9 @@ func (s *seams) apply(p *faultplan.Plan) {
 	}
 	s.faults.SlowSyncs(time.Duration(p.SlowSyncMS) * time.Millisecond)
 	s.offset.Store(int64(time.Duration(p.ClockS) * time.Second))
+	if p.Panic != "" {
+		panic(p.Panic)
+	}
 }
 
 func (s *seams) now() time.Time { return time.Now().Add(time.Duration(s.offset.Load())) }

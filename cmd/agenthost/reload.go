@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agenthost/agenthost/actors/crash"
 	"github.com/agenthost/agenthost/cmd/config"
 	"github.com/agenthost/agenthost/server"
 	"github.com/agenthost/agenthost/server/audit"
@@ -43,6 +44,7 @@ func (r *reloader) start(asked <-chan os.Signal) (end func()) {
 	r.seen = r.tried
 	quit, done := make(chan struct{}), make(chan struct{})
 	go func() {
+		defer crash.Guard()
 		defer close(done)
 		t := time.NewTicker(lookEvery)
 		defer t.Stop()

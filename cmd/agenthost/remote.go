@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agenthost/agenthost/actors/crash"
 	"github.com/agenthost/agenthost/actors/event"
 )
 
@@ -249,6 +250,7 @@ func (r *remote) follow(ctx context.Context, c *console, body io.Reader, asJSON 
 
 // readData sends the data of each event; it ends with body or ctx.
 func readData(ctx context.Context, body io.Reader, lines chan<- []byte) {
+	defer crash.Guard()
 	defer close(lines)
 	b := bufio.NewReaderSize(body, 64<<10)
 	for {

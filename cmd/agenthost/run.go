@@ -13,8 +13,10 @@ import (
 	"strings"
 
 	"github.com/agenthost/agenthost/actors"
+	"github.com/agenthost/agenthost/actors/crash"
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/fold"
+	"github.com/agenthost/agenthost/actors/redact"
 	"github.com/agenthost/agenthost/actors/spec"
 	"github.com/agenthost/agenthost/cmd/config"
 	"github.com/agenthost/agenthost/cmd/recording"
@@ -146,11 +148,14 @@ func (v *runVerb) local(ctx context.Context, c *console, prompt string, interrup
 	if err != nil {
 		return exit(exitFailed, err)
 	}
+	hidden := redact.NewLive(secretsOf(cfg, runtimes)...)
+	defer crash.Install(func(text string) string { return hidden.Set().String(text) }, c.err)()
+	defer crash.Guard()
 	log := slog.New(slog.DiscardHandler)
 	if v.given()["log.level"] != "" {
 		log = logger(c, cfg.Log)
 	}
-	var more []actors.Option
+	more := []actors.Option{actors.WithHidden(hidden)}
 	if v.Record != "" {
 		if v.tape, err = recording.New(v.Record, secretsOf(cfg, runtimes)...); err != nil {
 			return exit(exitUsage, err)

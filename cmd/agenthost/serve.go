@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/agenthost/agenthost/actors"
+	"github.com/agenthost/agenthost/actors/crash"
 	"github.com/agenthost/agenthost/actors/policy"
 	"github.com/agenthost/agenthost/actors/process"
 	"github.com/agenthost/agenthost/actors/redact"
@@ -30,11 +31,17 @@ type serveVerb struct {
 	Profile string `env:"AGENTHOST_PROFILE" placeholder:"DIR" help:"Write cpu.pprof and heap.pprof there at the end."`
 	// FaultPlan is for chaos runs; see seams.
 	FaultPlan string `placeholder:"FILE" hidden:"" help:"Let the disk fail and the clock jump as FILE says: for tests only."`
+	// Dumpable is for who debugs or measures it; see process.Conceal.
+	Dumpable bool `env:"AGENTHOST_DUMPABLE" hidden:"" help:"Let other processes of this user read the server's memory and environment."`
 	settings
 }
 
 // Run serves until a signal.
 func (v *serveVerb) Run(c *console) (err error) {
+	var seen error
+	if !v.Dumpable {
+		seen = process.Conceal() // before it knows of any secret but those of its environment
+	}
 	endProfile, err := startProfile(v.Profile)
 	if err != nil {
 		return exit(exitFailed, err)
@@ -44,10 +51,15 @@ func (v *serveVerb) Run(c *console) (err error) {
 	if err != nil {
 		return err
 	}
-	hidden := redact.NewLive() // the host tells it of every secret that it learns of
+	hidden := redact.NewLive(values(cfg.Auth.Tokens)...) // the host tells it of every secret that it learns of
+	defer crash.Install(func(text string) string { return hidden.Set().String(text) }, c.err)()
+	defer crash.Guard()
 	log := slog.New(redact.Handler(logger(c, cfg.Log).Handler(), hidden))
 	for _, w := range warnings {
 		log.Warn("configuration", "text", w)
+	}
+	if seen != nil {
+		log.Warn("weaker guarantee: agents may read the server's environment", "error", seen)
 	}
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGTERM, os.Interrupt)
@@ -70,6 +82,7 @@ func (v *serveVerb) Run(c *console) (err error) {
 	if err != nil {
 		return exit(exitFailed, err)
 	}
+	hidden.Add(secretsOf(cfg, runtimes)...)
 	seams, err := openSeams(v.FaultPlan, log)
 	if err != nil {
 		return exit(exitUsage, err)
@@ -111,7 +124,10 @@ func (v *serveVerb) Run(c *console) (err error) {
 	announce(log, cfg, host, ln)
 
 	served := make(chan error, 1)
-	go func() { served <- srv.Serve(ln) }()
+	go func() {
+		defer crash.Guard()
+		served <- srv.Serve(ln)
+	}()
 	reaper := reapOrphans()
 	defer reaper()
 	book.Add(audit.Record{Operation: audit.OpStart, Detail: posture(cfg)})
@@ -176,6 +192,7 @@ func stop(srv *server.Server, host *actors.Host, drain time.Duration) error {
 
 // secondSignal ends the program at once. It lives until the program ends.
 func secondSignal(signals <-chan os.Signal, log *slog.Logger) {
+	defer crash.Guard()
 	if sig, ok := <-signals; ok {
 		log.Warn("ended at once; the warden ends what still runs", "signal", sig.String())
 		os.Exit(exitFailed)
@@ -192,6 +209,7 @@ const reapEvery = 2 * time.Second
 func reapOrphans() (end func()) {
 	quit, done := make(chan struct{}), make(chan struct{})
 	go func() {
+		defer crash.Guard()
 		defer close(done)
 		t := time.NewTicker(reapEvery)
 		defer t.Stop()

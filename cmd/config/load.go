@@ -136,7 +136,7 @@ func (l *loader) variables() {
 }
 
 // ours are variables of the client side and of our children.
-var ours = []string{"AGENTHOST_OWNER", "AGENTHOST_URL", "AGENTHOST_TOKEN"}
+var ours = []string{"AGENTHOST_DUMPABLE", "AGENTHOST_PROFILE", "AGENTHOST_OWNER", "AGENTHOST_URL", "AGENTHOST_TOKEN"}
 
 func suggestShort(name string, known []string) string {
 	if n := nearest(name, known); n != "" {

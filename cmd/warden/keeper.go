@@ -11,11 +11,15 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/agenthost/agenthost/actors/crash"
 	"github.com/agenthost/agenthost/actors/process"
 )
 
 // Verb is the hidden verb of the binary that runs Main.
 const Verb = "warden"
+
+// dumpable is the variable with which a server, and so its warden, may be looked into.
+const dumpable = "AGENTHOST_DUMPABLE"
 
 // Bounds of the Keeper.
 const (
@@ -172,6 +176,9 @@ func (k *Keeper) start() (*running, error) {
 	cmd := exec.Command(path)
 	cmd.Args = []string{os.Args[0], Verb, k.silence.String(), strconv.Itoa(os.Getpid())}
 	cmd.Env = []string{"GOMAXPROCS=1"}
+	if v := os.Getenv(dumpable); v != "" {
+		cmd.Env = append(cmd.Env, dumpable+"="+v)
+	}
 	cmd.Stdin, cmd.Stderr = in, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	process.ResetSignals()
@@ -189,6 +196,7 @@ func (k *Keeper) start() (*running, error) {
 	k.pid = cmd.Process.Pid
 	k.mu.Unlock()
 	go func() {
+		defer crash.Guard()
 		_ = cmd.Wait() // how it ended does not matter
 		forget()
 		close(r.ended)
@@ -198,6 +206,7 @@ func (k *Keeper) start() (*running, error) {
 
 // run keeps a warden running until Close.
 func (k *Keeper) run(r *running) {
+	defer crash.Guard()
 	defer close(k.done)
 	pause := firstPause
 	for {

@@ -62,6 +62,9 @@ var unheard = []os.Signal{
 func settle() {
 	signal.Ignore(unheard...)
 	_ = os.Chdir("/") // so that no mount is held
+	if os.Getenv(dumpable) == "" {
+		_ = process.Conceal() // it has no secrets; what it watches is nobody's business
+	}
 	closeInherited()
 	debug.SetGCPercent(20)
 	debug.FreeOSMemory()

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/agenthost/agenthost/actors/crash"
 )
 
 // Options of a Log. Zero fields get the values that they name.
@@ -138,6 +140,7 @@ func (l *Log) lose(n int64) {
 
 // write is the goroutine of the file. It ends when Close closed the queue.
 func (l *Log) write() {
+	defer crash.Guard()
 	defer close(l.done)
 	for r := range l.queue {
 		l.put(r)

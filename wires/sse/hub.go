@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/valyala/fasthttp"
+
+	"github.com/agenthost/agenthost/actors/crash"
 )
 
 // Source gives a stream its frames. Its methods are called from one goroutine,
@@ -110,6 +112,7 @@ func (h *Hub) Close(ctx context.Context) error {
 	h.dropUnstarted(0)
 	done := make(chan struct{})
 	go func() { // ends with the last stream, which cut() forces
+		defer crash.Guard()
 		defer close(done)
 		h.running.Wait()
 	}()

@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 	"sync"
 	"time"
+
+	"github.com/agenthost/agenthost/actors/crash"
 )
 
 // stream is one open connection. conn, started, dropped and cut are guarded by
@@ -38,6 +40,7 @@ var buffers = sync.Pool{New: func() any { b := make([]byte, 0, bufferSize); retu
 
 // serve is the hijack handler. A panic here would end the process.
 func (s *stream) serve(conn net.Conn) {
+	defer crash.Guard() // what recover itself panics of
 	defer s.recover("stream")
 	if !s.hub.start(s, rawConn(conn)) {
 		return
@@ -249,6 +252,7 @@ func (s *stream) closeSource() {
 
 // watch reads the connection until the client is gone or serve closes it.
 func (s *stream) watch(conn net.Conn, gone chan<- struct{}) {
+	defer crash.Guard()
 	defer close(gone)
 	defer s.recover("reader")
 	var small [64]byte

@@ -3,6 +3,8 @@ package sse
 import (
 	"sync"
 	"time"
+
+	"github.com/agenthost/agenthost/actors/crash"
 )
 
 // spokes spreads the heartbeats of all streams over one period.
@@ -46,6 +48,7 @@ func (w *wheel) turn(slot int) {
 
 // beat is the hub's goroutine; it ends when the hub closes.
 func (h *Hub) beat() {
+	defer crash.Guard()
 	defer h.running.Done()
 	t := time.NewTicker(max(h.heartbeat/spokes, time.Millisecond))
 	defer t.Stop()

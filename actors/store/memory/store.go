@@ -3,6 +3,7 @@ package memory
 import (
 	"sync"
 
+	"github.com/agenthost/agenthost/actors/crash"
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/store"
 )
@@ -185,6 +186,7 @@ func (s *Store) Close() error {
 }
 
 func (s *Store) run() {
+	defer crash.Guard()
 	defer close(s.done)
 	for {
 		s.mu.Lock()

@@ -1,6 +1,10 @@
 package sqlite
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/agenthost/agenthost/actors/crash"
+)
 
 // Bounds of the write-ahead log.
 const (
@@ -33,6 +37,7 @@ func newCopier(s *Store, d *db) *copier {
 }
 
 func (c *copier) run() {
+	defer crash.Guard()
 	defer close(c.ended)
 	for range c.ask {
 		err := c.store.guard("checkpointer", func() error {

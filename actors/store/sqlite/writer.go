@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/agenthost/agenthost/actors/crash"
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/store"
 )
@@ -83,6 +84,7 @@ func (w *writer) load() error {
 
 // run takes groups until the queue has ended; chores run in between.
 func (w *writer) run() {
+	defer crash.Guard()
 	s := w.store
 	defer close(s.ended)
 	tick := time.NewTicker(choreEvery)

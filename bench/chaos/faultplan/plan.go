@@ -24,6 +24,8 @@ type Plan struct {
 	Free int64 `json:"free,omitempty"`
 	// ClockS is how far the server's clock is ahead, in seconds.
 	ClockS int64 `json:"clock_s,omitempty"`
+	// Panic is what the server panics with, "" for nothing.
+	Panic string `json:"panic,omitempty"`
 }
 
 // Fault makes an operation fail.

@@ -70,6 +70,7 @@ func (b *berth) seal(owner string, session event.ID, env func(own []string) []st
 	put(b.runner.Args...)
 	put(b.runner.Apart)
 	put(slices.Sorted(slices.Values(env(b.runner.Env)))...)
+	put(string(keyOf(b.request)))
 	for _, f := range b.runner.Files {
 		put(f.Name, string(f.Data))
 	}

@@ -229,6 +229,7 @@ func (h *Host) prepare(ctx context.Context, ses *fold.Session, t *fold.Turn, bou
 		return nil, err
 	}
 	req.Confined = confines(levels)
+	req.KeyFD = h.keyFD(ctx, r, req)
 	j := &job{
 		adapter: r.Adapter.Name(), isolation: levels, remedy: r.remedy(), request: req, door: door, pass: pass, use: use, release: release, marker: h.markers() + t.ID.Hex(),
 	}

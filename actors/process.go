@@ -201,7 +201,7 @@ func (r *reader) spec() process.Spec {
 	return process.Spec{
 		Path: r.job.request.Binary, Args: r.job.invocation.Args, Env: r.job.env, Dir: r.job.request.Workspace,
 		Wrap: r.job.wrap, NoCore: r.job.isolation.Has(isolation.Rlimits),
-		Stdin: r.job.invocation.Stdin, Marker: r.job.marker, Stderr: veil{r.job.redact}.stderr(),
+		Stdin: r.job.invocation.Stdin, Handed: keyOf(r.job.request), Marker: r.job.marker, Stderr: veil{r.job.redact}.stderr(),
 		MaxLine: l.MaxLineBytes, MaxOutput: r.job.maxOutput, Limits: r.job.limits, Cgroups: r.host.groupsOf(r.job.isolation),
 		OnLines: r.lines, OnDropped: r.dropped, OnLimit: r.limit, OnExit: r.exit,
 	}

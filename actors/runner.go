@@ -191,7 +191,7 @@ func (r *runner) launch(c actor.Context) {
 		return true
 	}
 	spec := process.Spec{
-		Path: b.request.Binary, Talk: true, Marker: marker, Stderr: veil{b.redact}.stderr(), MaxLine: host.cfg.limits.MaxLineBytes, Limits: b.limits, Cgroups: host.groupsOf(b.isolation), NoCore: b.isolation.Has(isolation.Rlimits),
+		Path: b.request.Binary, Talk: true, Handed: keyOf(b.request), Marker: marker, Stderr: veil{b.redact}.stderr(), MaxLine: host.cfg.limits.MaxLineBytes, Limits: b.limits, Cgroups: host.groupsOf(b.isolation), NoCore: b.isolation.Has(isolation.Rlimits),
 		OnLines: func(lines [][]byte) {
 			select {
 			case credits <- struct{}{}:

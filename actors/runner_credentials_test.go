@@ -18,11 +18,20 @@ import (
 
 // keyedTroupe is a troupe whose processes know the key of their provider, as those of a
 // CLI that is told of it at its start do.
-type keyedTroupe struct{ troupe }
+type keyedTroupe struct {
+	troupe
+	pipe bool // it reads its key from one
+}
+
+func (a keyedTroupe) ReadsKey(string) bool { return a.pipe }
 
 func (a keyedTroupe) Runner(r *agent.Request) (*agent.Runner, error) {
 	run, err := a.troupe.Runner(r)
-	if err == nil {
+	switch {
+	case err != nil:
+	case a.pipe && r.KeyFD > 0: // the request of a validation has none
+		run.Args[1] = fmt.Sprintf("KEY=$(cat <&%d); export KEY\n", r.KeyFD) + run.Args[1]
+	case !a.pipe:
 		run.Env = append(run.Env, "KEY="+r.LLM.APIKey)
 	}
 	return run, err
@@ -38,6 +47,16 @@ func shortSum(s string) string {
 // has, by its digest.
 func TestRunnersAreNotSharedAcrossCredentials(t *testing.T) {
 	t.Parallel()
+	for name, pipe := range map[string]bool{"environment": false, "pipe": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			runnersByCredentials(t, pipe)
+		})
+	}
+}
+
+func runnersByCredentials(t *testing.T, pipe bool) {
+	t.Helper()
 	keys := map[string]string{"": "sk-test-host-00aa11bb", "red": "sk-test-red-22cc33dd", "blue": "sk-test-blue-44ee55ff", "secret-red": "", "secret-blue": ""}
 	l := quick()
 	l.MaxConcurrentTurns = 32
@@ -45,7 +64,7 @@ func TestRunnersAreNotSharedAcrossCredentials(t *testing.T) {
 	dir := t.TempDir()
 	h := startedIn(t, dir, l, memory.New(),
 		actors.WithEnviron([]string{"PATH=" + os.Getenv("PATH"), "RED=" + keys["red"], "BLUE=" + keys["blue"]}),
-		actors.WithRuntime(actors.RuntimeConfig{Adapter: keyedTroupe{troupe{threads: 16}}, Driver: actors.DriverPersistent, LLM: agent.LLM{APIKey: keys[""]}}),
+		actors.WithRuntime(actors.RuntimeConfig{Adapter: keyedTroupe{troupe{threads: 16}, pipe}, Driver: actors.DriverPersistent, LLM: agent.LLM{APIKey: keys[""]}}),
 		actors.WithAgents(
 			spec.Agent{Name: "red", Adapter: "script", LLM: &spec.LLM{APIKeyEnv: "RED"}},
 			spec.Agent{Name: "blue", Adapter: "script", LLM: &spec.LLM{APIKeyEnv: "BLUE"}},

@@ -146,6 +146,9 @@ type Request struct {
 	// Confined says that the host itself holds the CLI to its permissions, in a way in
 	// which a sandbox of the CLI's own could not start.
 	Confined bool
+	// KeyFD is the descriptor from which the CLI reads LLM.APIKey, once, which then
+	// belongs nowhere else; 0 when there is none. See KeyReader.
+	KeyFD int
 }
 
 // HostServer is the host's own MCP server (streamable HTTP) for one turn. It offers
@@ -160,6 +163,16 @@ type HostServer struct {
 	TokenEnv, Token string // Token is a secret
 	// Timeout is how long the CLI must be willing to wait for a call.
 	Timeout time.Duration
+}
+
+// KeyReader is implemented by an adapter whose CLI can read its key from a pipe that it
+// inherits, so that the key is in no environment: neither in its own, which all
+// processes of its user can read, nor in that of the commands that it runs.
+type KeyReader interface {
+	Adapter
+	// ReadsKey says so of a version of the program, as that tells it; "" is one that
+	// tells none.
+	ReadsKey(version string) bool
 }
 
 // Keeper is implemented by an adapter whose CLI keeps each conversation in files of

@@ -18,9 +18,21 @@ type child struct {
 	ends childEnds
 }
 
-// childEnds are the descriptors that become the child's 0, 1 and 2. They are plain
-// numbers: the child wants them blocking and the poller must not know them.
-type childEnds [3]int
+// childEnds are the descriptors that become the child's 0, 1 and 2, and HandedFD unless
+// it is below 0. They are plain numbers: the child wants them blocking and the poller
+// must not know them.
+type childEnds [HandedFD + 1]int
+
+// files are the child's descriptors in their order.
+func (c *childEnds) files() []uintptr {
+	list := make([]uintptr, 0, len(c))
+	for _, fd := range c {
+		if fd >= 0 {
+			list = append(list, uintptr(fd))
+		}
+	}
+	return list
+}
 
 func (c *childEnds) close() {
 	for i, fd := range c {
@@ -31,10 +43,10 @@ func (c *childEnds) close() {
 	}
 }
 
-// openPipes opens stdin, stdout and stderr. After an error both sides may be open
+// openPipes opens stdin, stdout and stderr, and what is handed. After an error both sides may be open
 // in part.
 func (p *Process) openPipes() (ends childEnds, err error) {
-	ends = childEnds{-1, -1, -1}
+	ends = childEnds{-1, -1, -1, -1}
 	if ends[0], err = p.openStdin(); err != nil {
 		return ends, err
 	}
@@ -47,7 +59,27 @@ func (p *Process) openPipes() (ends childEnds, err error) {
 		return ends, err
 	}
 	p.stderr = file(r, "stderr")
-	return ends, nil
+	if len(p.spec.Handed) > 0 {
+		ends[HandedFD], err = hand(p.spec.Handed)
+	}
+	return ends, err
+}
+
+// hand makes a pipe that holds what is to be read from it.
+func hand(what []byte) (fd int, err error) {
+	if len(what) > MaxHanded { // more could wait for a reader for ever
+		return -1, fmt.Errorf("%d bytes cannot be handed to a process: at most %d", len(what), MaxHanded)
+	}
+	r, w, err := pipe()
+	if err != nil {
+		return -1, err
+	}
+	n, err := syscall.Write(w, what)
+	_ = syscall.Close(w)
+	if err == nil && n < len(what) {
+		err = fmt.Errorf("a pipe took %d of %d bytes", n, len(what))
+	}
+	return r, err
 }
 
 // openStdin gives the child's end. What fits into the pipe is written now, which

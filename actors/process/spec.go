@@ -34,6 +34,10 @@ type Spec struct {
 	// Talk keeps stdin open for Process.Say, until Process.Hush; Stdin is then left
 	// out.
 	Talk bool
+	// Handed is what the process reads from the descriptor HandedFD, at most MaxHanded
+	// bytes and then the end; empty is no descriptor. What one process has read nobody
+	// can read again, and it is in no environment, argument or file.
+	Handed []byte
 	// Marker becomes the value of MarkerVar: "<state uuid>/<boot uuid>/<turn id>".
 	// It must be unique among the running processes. Empty sets no variable.
 	Marker string
@@ -77,6 +81,12 @@ type Spec struct {
 	// were given up.
 	OnExit func(Status)
 }
+
+// What a process may be handed. A pipe takes as much without a reader.
+const (
+	HandedFD  = 3
+	MaxHanded = 4 << 10
+)
 
 func (s *Spec) setDefaults() {
 	if s.MaxLine <= 0 {

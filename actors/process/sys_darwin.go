@@ -44,7 +44,7 @@ func (p *Process) spawn(c *child) error {
 	for try := 0; ; try++ {
 		pid, _, err := syscall.StartProcess(c.path, c.argv, &syscall.ProcAttr{
 			Dir: c.dir, Env: c.env,
-			Files: []uintptr{uintptr(c.ends[0]), uintptr(c.ends[1]), uintptr(c.ends[2])},
+			Files: c.ends.files(),
 			Sys:   &syscall.SysProcAttr{Setsid: true},
 		})
 		if errors.Is(err, syscall.ETXTBSY) && try < spawnRetries {

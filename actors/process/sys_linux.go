@@ -78,7 +78,7 @@ func (p *Process) spawn(c *child) error {
 		pidfd := -1
 		pid, _, err := syscall.StartProcess(c.path, c.argv, &syscall.ProcAttr{
 			Dir: c.dir, Env: c.env,
-			Files: []uintptr{uintptr(c.ends[0]), uintptr(c.ends[1]), uintptr(c.ends[2])},
+			Files: c.ends.files(),
 			Sys:   &syscall.SysProcAttr{Setsid: true, PidFD: &pidfd, UseCgroupFD: group >= 0, CgroupFD: group, Ptrace: held},
 		})
 		if held && err != nil && !errors.Is(err, syscall.ETXTBSY) { // tracing may be forbidden

@@ -23,6 +23,8 @@ var (
 	_ agent.Adapter  = (*Adapter)(nil)
 	_ agent.Prompter = (*Adapter)(nil)
 	_ agent.Flagged  = (*Adapter)(nil)
+
+	_ agent.KeyReader = (*Adapter)(nil)
 )
 
 // Name is "claude-code".
@@ -33,6 +35,9 @@ func (*Adapter) Aliases() []string { return []string{"claude", "claude_code", "c
 
 // VersionArgs make the program print its version.
 func (*Adapter) VersionArgs() []string { return []string{"--version"} }
+
+// ReadsKey is true from the version on with which that was seen.
+func (*Adapter) ReadsKey(version string) bool { return argv.Since(version, Pinned) }
 
 // Binary is the command that the npm package installs: the native binary itself.
 func (*Adapter) Binary() string { return "claude" }

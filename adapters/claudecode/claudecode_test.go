@@ -108,6 +108,10 @@ func TestCommandLine(t *testing.T) {
 	if string(inv.Stdin) != r.Prompt {
 		t.Errorf("stdin %q", inv.Stdin)
 	}
+	r.KeyFD = 3
+	if inv, err := (&claudecode.Adapter{}).Invocation(r); err != nil || strings.Contains(fmt.Sprint(inv.Env, inv.Args, inv.Files), "sk-secret") || !slices.Contains(inv.Env, "CLAUDE_CODE_API_KEY_FILE_DESCRIPTOR=3") {
+		t.Errorf("with a key by a pipe: %q, %v", inv.Env, err)
+	}
 }
 
 func TestPermissionFlags(t *testing.T) {

@@ -174,7 +174,10 @@ func environment(r *agent.Request, inv *agent.Invocation) {
 		base := strings.TrimSuffix(strings.TrimRight(r.LLM.BaseURL, "/"), "/v1")
 		inv.Env = append(inv.Env, "ANTHROPIC_BASE_URL="+base)
 	}
-	if r.LLM.APIKey != "" {
+	switch {
+	case r.KeyFD > 0: // and the CLI does not hand the number on
+		inv.Env = append(inv.Env, "CLAUDE_CODE_API_KEY_FILE_DESCRIPTOR="+strconv.Itoa(r.KeyFD))
+	case r.LLM.APIKey != "":
 		inv.Env = append(inv.Env, "ANTHROPIC_API_KEY="+r.LLM.APIKey)
 	}
 	if r.Home != "" {

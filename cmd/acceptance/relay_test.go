@@ -70,7 +70,7 @@ func TestRealCLIKeyStaysBehindTheRelay(t *testing.T) {
 
 		// Its own environment, and those of the processes above it up to the server: those of
 		// others are of tests that run beside this one.
-		told := askAgents(t, r, adapter, first, `[[shell: (env; p=$$; while grep -qz '^AGENTHOST_OWNER=' /proc/$p/environ; do tr '\0' '\n' </proc/$p/environ; p=$(awk '/^PPid/{print $2}' /proc/$p/status); done) > seen.txt; printf done]]`)
+		told := askAgents(t, r, adapter, first, lookAround)
 		completed(t, told, "done")
 		seen := r.fileOf("seen.txt")
 		if !strings.Contains(seen, "PATH=") {

@@ -84,6 +84,10 @@ func (h *Host) saveAgent(ctx context.Context, owner string, a *spec.Agent, key *
 		if err := h.admit(ctx, r, h.subject(owner).Adapter(own.Adapter).Bounds, cmp.Or(own.Permissions, r.Permissions), own.MCP); err != nil {
 			return err
 		}
+		as := &spec.Session{Owner: owner, Agent: spec.Agent{Adapter: own.Adapter}, Metadata: own.Metadata} // where this request has them
+		if err := h.providable(r, as, nil); err != nil {
+			return err
+		}
 	}
 	if err := h.keepAgent(&own); err != nil {
 		return err

@@ -99,7 +99,7 @@ func (h *Host) baseRequest(r *RuntimeConfig, s *spec.Session) *agent.Request {
 		Session: s.ID, Model: h.cliModel(a.Model), Instructions: a.Instructions, Reasoning: a.Reasoning, Text: a.Text,
 		Permissions: h.permissions(r, s), Limits: h.limits(s), MultiAgent: a.MultiAgent, Functions: a.Functions,
 		Binary: r.Binary, Workspace: workspace, Home: h.home(r, s.Owner),
-		LLM: h.llm(r, a), ExtraArgs: r.ExtraArgs, Root: os.Geteuid() == 0, Sandboxed: r.Sandboxed, Confined: confines(h.levels(r)),
+		LLM: h.llm(r, s), ExtraArgs: r.ExtraArgs, Root: os.Geteuid() == 0, Sandboxed: r.Sandboxed, Confined: confines(h.levels(r)),
 	}
 	return req
 }
@@ -119,6 +119,9 @@ func (h *Host) override(req *agent.Request, o *spec.Overrides) {
 	}
 	if o.Model != nil {
 		req.Model = h.cliModel(*o.Model)
+	}
+	if o.BaseURL != nil {
+		req.LLM.BaseURL = *o.BaseURL
 	}
 	if o.Instructions != nil {
 		req.Instructions = *o.Instructions
@@ -164,6 +167,10 @@ func (h *Host) prepare(ctx context.Context, ses *fold.Session, t *fold.Turn, bou
 		return nil, subject.Adapter(r.Adapter.Name()).Decide(policy.Feed).Err()
 	}
 	if err := h.bounded(r, t.Settings, req); err != nil {
+		return nil, err
+	}
+	over := t.Overrides()
+	if err := h.providable(r, t.Settings, &over); err != nil {
 		return nil, err
 	}
 	if err := h.admit(ctx, r, h.bounds(t.Settings), req.Permissions, req.MCP); err != nil {

@@ -3,6 +3,7 @@ package actors
 import (
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -11,12 +12,57 @@ import (
 	"github.com/agenthost/agenthost/actors/spec"
 )
 
-// llm is the provider of an agent's turns, field by field: what an agent of the
-// configuration says, else what its adapter is run with, which the embedder took from
-// the adapter's settings, the host's and the CLI's own variables, in this order. Only
-// agents of the configuration have a say: a caller's could send the host's key
-// anywhere.
-func (h *Host) llm(r *RuntimeConfig, a *spec.Agent) agent.LLM {
+// llm is the provider of a session's turns, field by field: the address that its caller
+// names, which providable has to allow, what an agent of the configuration says, else
+// what its adapter is run with, which the embedder took from the adapter's settings,
+// the host's and the CLI's own variables, in this order.
+// What one request names is laid over it (override).
+func (h *Host) llm(r *RuntimeConfig, s *spec.Session) agent.LLM {
+	out := h.ownLLM(r, &s.Agent)
+	if base, _ := named(s, nil); base != "" {
+		out.BaseURL = base
+	}
+	return out
+}
+
+// named is the address of the provider that the caller names, "" for none, and where: a
+// request before its session, that before its agent. The metadata of an agent of the
+// configuration are its operator's, who has a key for it.
+func named(s *spec.Session, o *spec.Overrides) (base, param string) {
+	if o != nil && o.BaseURL != nil {
+		return *o.BaseURL, "metadata." + spec.ProviderKey
+	}
+	if base := s.Metadata[spec.ProviderKey]; base != "" {
+		return base, "metadata." + spec.ProviderKey
+	}
+	if s.Agent.Locked {
+		return "", ""
+	}
+	return s.Agent.Metadata[spec.ProviderKey], "agent"
+}
+
+// providable refuses an address of a provider that the caller may not name: the host's
+// key goes there.
+func (h *Host) providable(r *RuntimeConfig, s *spec.Session, o *spec.Overrides) error {
+	base, param := named(s, o)
+	if base == "" {
+		return nil
+	}
+	u, err := url.Parse(base)
+	if err != nil || u.Hostname() == "" {
+		return event.FailParam(event.InvalidRequest, param, param+" names no host")
+	}
+	if err := h.bounds(s).LLMHost(param, u.Hostname()); err != nil {
+		return err
+	}
+	if !h.capabilities(r).BaseURL {
+		return event.FailParam(event.Unsupported, param, fmt.Sprintf("adapter %s takes no other provider than its own; leave it out or use another agent", r.Adapter.Name()))
+	}
+	return nil
+}
+
+// ownLLM is what the operator says.
+func (h *Host) ownLLM(r *RuntimeConfig, a *spec.Agent) agent.LLM {
 	out := r.LLM
 	if a.LLM == nil || !a.Locked {
 		return out

@@ -91,6 +91,13 @@ func (h *Host) admissible(ctx context.Context, s *spec.Session, in *spec.NewInpu
 	if err := h.bounded(r, s, req); err != nil {
 		return err
 	}
+	var over *spec.Overrides
+	if in != nil {
+		over = in.Overrides
+	}
+	if err := h.providable(r, s, over); err != nil {
+		return err
+	}
 	perm := req.Permissions
 	if !hasPermission(caps.Permissions, perm) {
 		return event.FailParam(event.PermissionUnsupported, "permissions", fmt.Sprintf(

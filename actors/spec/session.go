@@ -57,6 +57,8 @@ type Overrides struct {
 	// MCP are servers of this turn besides the agent's; Secrets is as in Agent.
 	MCP     *map[string]MCPServer `json:"mcp,omitempty"`
 	Secrets event.ID              `json:"secrets,omitzero"`
+	// BaseURL is the provider that the request names; see ProviderKey.
+	BaseURL *string `json:"base_url,omitempty"`
 }
 
 // Servers are those of the turn; o may be nil.

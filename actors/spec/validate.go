@@ -40,6 +40,9 @@ func ValidMetadata(param string, m map[string]string) error {
 			return event.FailParam(event.InvalidRequest, param+"."+k, fmt.Sprintf("a metadata value may have at most %d characters", MaxMetadataValue))
 		}
 	}
+	if err := validProvider(param, m); err != nil {
+		return err
+	}
 	if b, ok := m[OnBusyKey]; ok && b == "" {
 		return event.FailParam(event.InvalidRequest, param+"."+OnBusyKey, OnBusyKey+" must be queue, steer or reject")
 	}

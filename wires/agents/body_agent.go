@@ -10,7 +10,7 @@ import "github.com/agenthost/agenthost/wires/openapi"
 type agentBody struct {
 	inlineAgentBody
 	Name     string            `json:"name" doc:"makes the agent a model of the Responses wire"`
-	Metadata map[string]string `json:"metadata"`
+	Metadata map[string]string `json:"metadata" doc:"agenthost.llm_base_url: the provider of its turns, if the policy lets its caller name that host (scope.llm_hosts)"`
 }
 
 // newAgentBody describes an agent that is to be saved.

@@ -23,7 +23,7 @@ type sessionBody struct {
 
 // settingsBody are the fields that creation and update of a session share.
 type settingsBody struct {
-	Metadata           map[string]string `json:"metadata"`
+	Metadata           map[string]string `json:"metadata" doc:"agenthost.llm_base_url: the provider of its turns, if the policy lets its caller name that host (scope.llm_hosts)"`
 	PromptCacheOptions cacheBody         `json:"prompt_cache_options"`
 	Review             string            `json:"review" enum:"none,auto_review" doc:"only none"`
 	SpendControl       spendBody         `json:"spend_control"`

@@ -17,7 +17,7 @@ type createBody struct {
 	Store              bool              `json:"store" doc:"true when missing"`
 	PreviousResponseID string            `json:"previous_response_id"`
 	Conversation       any               `json:"conversation"`
-	Metadata           map[string]string `json:"metadata"`
+	Metadata           map[string]string `json:"metadata" doc:"agenthost.llm_base_url: the provider of this turn, if the policy lets its caller name that host (scope.llm_hosts)"`
 	Instructions       string            `json:"instructions"`
 	Reasoning          reasoningBody     `json:"reasoning"`
 	Text               textBody          `json:"text"`

@@ -350,6 +350,9 @@ func (w *Wire) prepare(c *call.Call, r *request, in *spec.NewInput, agent *spec.
 		}
 		o.Instructions = &text
 	}
+	if base, ok := r.echo.Metadata[spec.ProviderKey]; ok {
+		o.BaseURL = &base
+	}
 	if r.servers.byLabel != nil {
 		o.MCP = &r.servers.byLabel
 	}

@@ -171,11 +171,11 @@ func (a *Agent) Share(r *agent.Request, run *agent.Runner) {
 		run.Threads, run.Bound = 1, true
 	}
 	run.Once = r.Host != nil
-	run.Apart = fingerprint(r.MCP)
+	run.Apart = identify(r.MCP)
 }
 
-// fingerprint is the same for the same servers, and tells nothing of them.
-func fingerprint(servers map[string]spec.MCPServer) string {
+// identify is the same for the same servers, and tells nothing of them.
+func identify(servers map[string]spec.MCPServer) string {
 	if len(servers) == 0 {
 		return ""
 	}

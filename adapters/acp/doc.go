@@ -8,10 +8,12 @@
 // What to know:
 //
 //   - A turn opens its session (session/new, else session/resume or session/load), sets
-//     what its request asks for, prompts, and closes the session, where the CLI can. So
-//     nothing of one turn's settings is left for the next one, which may be served by
-//     another process and may have other settings. What is told again while a session is
+//     what its request asks for, and prompts. What is told again while a session is
 //     loaded is no event.
+//   - The session of a turn that went well stays open. The session's next turn has it as
+//     it is, when it comes next and has the same settings. Any other one has it closed,
+//     where the CLI can, and opens it again: it must have no settings of another turn,
+//     and all that was said in another process. Up to sixteen stay open in a process.
 //   - The turn is over before its session is closed, which takes some CLIs long; the next
 //     turn of that session waits for it.
 //   - Files and terminals are not offered to the CLI; it uses its own. What it asks

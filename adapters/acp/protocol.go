@@ -29,14 +29,16 @@ type protocol struct {
 	// leaving are the sessions that are being given up, with the turn that waits until
 	// they are, nil for none.
 	leaving map[string]*served
-	noise   int // lines in a row that are no message
+	kept    map[string]*kept // sessions that are open and idle
+	age     int64            // of the newest of them
+	noise   int              // lines in a row that are no message
 
 	// What the CLI says it can.
 	loads, resumes, closes, remote bool
 }
 
 func newProtocol(a *Agent) *protocol {
-	return &protocol{agent: a, pending: map[int64]call{}, turns: map[event.ID]*served{}, sessions: map[string]*served{}, begun: map[string]bool{}, leaving: map[string]*served{}}
+	return &protocol{agent: a, pending: map[int64]call{}, turns: map[event.ID]*served{}, sessions: map[string]*served{}, begun: map[string]bool{}, leaving: map[string]*served{}, kept: map[string]*kept{}}
 }
 
 // served is a turn in a session.
@@ -46,12 +48,15 @@ type served struct {
 	mode Mode
 
 	session   string // the CLI's id, "" until it is told
+	servers   []any
+	print     print
 	steps     []step // before the prompt
 	running   bool   // the prompt is with the CLI
 	told      bool   // the session's id is told
 	cancelled bool   // its end was asked for
 	denied    bool   // a question of its got a no
 	ended     bool   // it has a verdict
+	stays     bool   // its session is as the next turn wants it
 	restored  int    // how often the mode was set again
 
 	speech    speech.Speech
@@ -129,17 +134,31 @@ func (p *protocol) Ask(id event.ID, r *agent.Request, out *agent.Talk) {
 	p.open(s, out)
 }
 
-// open opens the turn's session.
+// open opens the turn's session, which may be open from the turn before.
 func (p *protocol) open(s *served, out *agent.Talk) {
-	r := s.r
-	params := map[string]any{"cwd": r.Workspace}
-	servers, err := p.servers(r)
+	servers, err := p.servers(s.r)
 	if err != nil {
 		p.fail(s, err, out)
 		p.over(s, out)
 		return
 	}
-	params["mcpServers"] = servers
+	s.servers, s.print = servers, fingerprint(s.r, s.mode, servers)
+	switch k := p.take(s.r.Native); {
+	case k == nil:
+		p.load(s, out)
+	case k.last == s.r.Previous && k.print == s.print:
+		s.session = s.r.Native
+		p.sessions[s.session] = s
+		p.next(s, out)
+	default: // it was opened otherwise, or does not know what was said elsewhere
+		p.giveUp(s.r.Native, s, out)
+	}
+}
+
+// load has the CLI open the turn's session.
+func (p *protocol) load(s *served, out *agent.Talk) {
+	r := s.r
+	params := map[string]any{"cwd": r.Workspace, "mcpServers": s.servers}
 	method := "session/new"
 	if r.Native != "" {
 		params["sessionId"] = r.Native
@@ -289,21 +308,19 @@ func (s *served) verdict(v *agent.Verdict, out *agent.Talk) {
 	b.Add(agent.Fact{Kind: agent.FactVerdict, Verdict: v})
 }
 
-// leave gives the session up, so that the next turn opens it with settings of its own
-// and all that was said, here or in another process. The turn does not wait for that:
-// some take long.
+// leave keeps the session of a turn that went well for the next one like it, and gives
+// up another, so that the next turn opens it with settings of its own and all that was
+// said, here or in another process. The turn does not wait for that: some take long.
 func (p *protocol) leave(s *served, out *agent.Talk) {
 	p.withdraw(s, out)
 	p.over(s, out)
-	if !p.closes || s.session == "" {
-		return
+	switch {
+	case s.session == "":
+	case s.stays:
+		p.keep(s, out)
+	default:
+		p.giveUp(s.session, nil, out)
 	}
-	method := p.agent.Close
-	if method == "" {
-		method = "session/close"
-	}
-	p.leaving[s.session] = nil
-	p.request(call{what: closing, name: s.session}, method, map[string]any{"sessionId": s.session}, out)
 }
 
 func (p *protocol) over(s *served, out *agent.Talk) {

@@ -47,6 +47,7 @@ func (p *protocol) finished(s *served, m *envelope, failed bool, out *agent.Talk
 	v := &agent.Verdict{Final: true, Outcome: event.Completed}
 	switch stop := string(r.Stop); {
 	case stop == "end_turn" && !s.cancelled:
+		s.stays = s.restored == 0 && !s.denied
 	case s.cancelled && (stop == "cancelled" || stop == "end_turn"):
 		v.Outcome = event.Cancelled
 	case stop == "cancelled" && s.denied: // some end a turn that may not do what it was about to

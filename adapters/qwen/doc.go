@@ -40,8 +40,8 @@
 // With --acp:
 //
 //   - A session that is loaded is not read again, whatever another process has added to
-//     it, and keeps its tool servers; so it is closed after each turn, by the vendor's own
-//     qwen/control/session/close.
+//     it, and keeps its tool servers; so it is closed before it is opened again, by the
+//     vendor's own qwen/control/session/close. To open one takes as long as a short turn.
 //   - Tool servers, model and effort are in the settings and arguments of the process, as
 //     with exec: only there a server can be trusted and limited to some of its tools.
 //   - read_only takes the changing tools away (--exclude-tools) and denies what still asks.

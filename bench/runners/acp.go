@@ -1,9 +1,6 @@
 package main
 
-import (
-	"fmt"
-	"path/filepath"
-)
+import "fmt"
 
 // client speaks the Agent Client Protocol with a CLI.
 type client struct {
@@ -16,10 +13,15 @@ type client struct {
 	left       int    // the request that gives it up, not answered yet
 }
 
-func newClient(p *program, give string) (talker, error) {
-	c := &client{program: p, open: "session/load", give: give}
-	o, err := c.call("initialize", object{"protocolVersion": 1, "clientCapabilities": object{}})
-	if err == nil {
+// newClient speaks with a CLI that gives sessions up by a method, "" for the protocol's
+// own.
+func newClient(give string) func(*program) (talker, error) {
+	return func(p *program) (talker, error) {
+		c := &client{program: p, open: "session/load", give: give}
+		o, err := c.call("initialize", object{"protocolVersion": 1, "clientCapabilities": object{}})
+		if err != nil {
+			return c, err
+		}
 		if o.at("result", "agentCapabilities", "sessionCapabilities", "resume") != nil {
 			c.open = "session/resume"
 		}
@@ -27,36 +29,8 @@ func newClient(p *program, give string) (talker, error) {
 			c.give = "session/close"
 		}
 		c.session, err = c.begin()
+		return c, err
 	}
-	if err != nil {
-		c.close()
-		return nil, err
-	}
-	return c, nil
-}
-
-func newOpencode(path, url, dir string) (talker, error) {
-	home := filepath.Join(dir, "bare")
-	config := fmt.Sprintf(`{"share":"disabled","enabled_providers":["bare"],"provider":{"bare":{"npm":"@ai-sdk/openai-compatible","name":"bare","options":{"baseURL":%q,"apiKey":"{env:BARE_KEY}"},"models":{"default":{}}}},"model":"bare/default","small_model":"bare/default"}`, url)
-	p, err := start(path, home, []string{
-		"OPENCODE_CONFIG_CONTENT=" + config, "BARE_KEY=" + key, "NPM_CONFIG_OFFLINE=true",
-		"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "OPENCODE_DISABLE_PROJECT_CONFIG=1",
-	}, "acp")
-	if err != nil {
-		return nil, err
-	}
-	return newClient(p, "")
-}
-
-func newQwen(path, url, dir string) (talker, error) {
-	home := filepath.Join(dir, "bare")
-	p, err := start(path, home, []string{
-		"OPENAI_BASE_URL=" + url, "OPENAI_API_KEY=" + key, "QWEN_HOME=" + home, "QWEN_CODE_NO_RELAUNCH=true",
-	}, "--acp", "--auth-type", "openai")
-	if err != nil {
-		return nil, err
-	}
-	return newClient(p, "qwen/control/session/close")
 }
 
 func (c *client) say(o object) error {
@@ -89,7 +63,7 @@ func (c *client) answer(id int) (object, error) {
 }
 
 func (c *client) begin() (string, error) {
-	o, err := c.call("session/new", object{"cwd": c.cmd.Dir, "mcpServers": []any{}})
+	o, err := c.call("session/new", object{"cwd": c.work, "mcpServers": []any{}})
 	id, _ := o.at("result", "sessionId").(string)
 	return id, err
 }
@@ -115,7 +89,7 @@ func (c *client) fresh() func(string) error {
 		if c.own == "" {
 			c.own, err = c.begin()
 		} else {
-			_, err = c.call(c.open, object{"sessionId": c.own, "cwd": c.cmd.Dir, "mcpServers": []any{}})
+			_, err = c.call(c.open, object{"sessionId": c.own, "cwd": c.work, "mcpServers": []any{}})
 		}
 		if err == nil {
 			err = c.play(c.own, prompt)

@@ -48,25 +48,25 @@ type cli struct {
 	sessions int
 	// only says that it has no process a turn.
 	only bool
-	// bare starts the CLI's protocol without a host.
-	bare func(program, url, dir string) (talker, error)
+	// bare begins to speak the CLI's protocol without a host.
+	bare func(*program) (talker, error)
 }
 
 var clis = map[string]cli{
 	"codex":       {program: "bin/codex", sessions: 64, bare: newCodex},
 	"claude-code": {program: "bin/claude", sessions: 16, bare: newClaude},
-	"opencode":    {program: "bin/opencode", sessions: 64, bare: newOpencode, only: true},
-	"qwen-code":   {program: "bin/qwen", sessions: 64, bare: newQwen},
+	"opencode":    {program: "bin/opencode", sessions: 64, bare: newClient(""), only: true},
+	"qwen-code":   {program: "bin/qwen", sessions: 64, bare: newClient("qwen/control/session/close")},
 }
 
 // talker speaks with a CLI that it started.
 type talker interface {
 	// turn plays one turn of one conversation.
 	turn(prompt string) error
-	// fresh plays one as the host does, which loads the conversation for each turn; nil
-	// where that is no other thing.
+	// fresh plays one whose conversation is loaded for it and given up behind it, as the
+	// host does for one that has other settings than the last; nil where that is no other
+	// thing.
 	fresh() func(prompt string) error
-	close()
 }
 
 func (b *bench) run(adapter string, sessions, turns int, crowd bool) (err error) {
@@ -118,11 +118,18 @@ func (b *bench) run(adapter string, sessions, turns int, crowd bool) (err error)
 	if !c.only {
 		exec = hostproc.Start(b, options("exec"))
 	}
-	talk, err := c.bare(program, url+"/v1", filepath.Dir(h.StateDir))
+	if _, err := ask(h, "/v1/responses", map[string]any{"model": adapter, "input": "[[say: hello]]"}); err != nil { // its runner is looked at
+		return err
+	}
+	alone, err := alike(h, filepath.Join(filepath.Dir(h.StateDir), "bare"))
 	if err != nil {
 		return err
 	}
-	defer talk.close()
+	defer alone.close()
+	talk, err := c.bare(alone)
+	if err != nil {
+		return err
+	}
 	if err := b.latency(h, exec, talk, adapter, turns); err != nil {
 		return err
 	}

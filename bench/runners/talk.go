@@ -9,7 +9,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
+
+	"github.com/agenthost/agenthost/bench/hostproc"
 )
 
 // program is a CLI that speaks JSON lines.
@@ -18,18 +21,47 @@ type program struct {
 	in    io.WriteCloser
 	lines *bufio.Reader
 	last  int
+	work  string // its workspace
 }
 
 // object is one line.
 type object map[string]any
 
-func start(path, dir string, env []string, args ...string) (*program, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+// alike starts a program as the host has started its runner: the same arguments and
+// environment, so that the same work is timed, with a home below dir.
+func alike(h *hostproc.Host, dir string) (*program, error) {
+	runner, err := runnerOf(h)
+	if err != nil {
 		return nil, err
 	}
-	p := &program{cmd: exec.Command(path, args...)}
-	p.cmd.Dir, p.cmd.Env = dir, append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir}, env...)
-	var err error
+	var text [2][]string
+	for i, name := range []string{"cmdline", "environ"} {
+		raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", runner.Pid, name))
+		if err != nil {
+			return nil, err
+		}
+		own := strings.ReplaceAll(strings.TrimRight(string(raw), "\x00"), filepath.Join(h.StateDir, "homes"), dir)
+		text[i] = strings.Split(own, "\x00")
+	}
+	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", runner.Pid))
+	if err != nil {
+		return nil, err
+	}
+	p := &program{cmd: exec.Command(exe, text[0][1:]...), work: filepath.Join(dir, "workspace")}
+	for _, kv := range text[1] {
+		if name, value, _ := strings.Cut(kv, "="); name != ownerVar {
+			p.cmd.Env = append(p.cmd.Env, kv)
+			if strings.HasPrefix(value, dir) {
+				if err := os.MkdirAll(value, 0o700); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	if err := os.MkdirAll(p.work, 0o700); err != nil {
+		return nil, err
+	}
+	p.cmd.Dir = p.work
 	if p.in, err = p.cmd.StdinPipe(); err != nil {
 		return nil, err
 	}
@@ -39,6 +71,19 @@ func start(path, dir string, env []string, args ...string) (*program, error) {
 	}
 	p.lines = bufio.NewReaderSize(out, 1<<20)
 	return p, p.cmd.Start()
+}
+
+// ownerVar marks the host's processes; what has it and is not the host's is ended.
+const ownerVar = "AGENTHOST_OWNER"
+
+// runnerOf is the only runner of a host.
+func runnerOf(h *hostproc.Host) (hostproc.Proc, error) {
+	for _, p := range h.Marked() {
+		if p.Parent == h.Pid {
+			return p, nil
+		}
+	}
+	return hostproc.Proc{}, errors.New("the host has no runner")
 }
 
 func (p *program) say(o object) error {
@@ -91,25 +136,16 @@ type codex struct {
 	own    string // of fresh
 }
 
-func newCodex(path, url, dir string) (talker, error) {
-	home := filepath.Join(dir, "bare")
-	p, err := start(path, home, []string{"CODEX_HOME=" + home, "BARE_KEY=" + key}, "app-server",
-		"-c", `model_provider="bare"`, "-c", fmt.Sprintf(`model_providers.bare={name="bare",base_url=%q,env_key="BARE_KEY",wire_api="responses"}`, url))
-	if err != nil {
-		return nil, err
-	}
+func newCodex(p *program) (talker, error) {
 	c := &codex{program: p}
-	if _, err = c.call("initialize", object{"clientInfo": object{"name": "bench", "title": "bench", "version": "1"}}); err == nil {
+	_, err := c.call("initialize", object{"clientInfo": object{"name": "bench", "title": "bench", "version": "1"}})
+	if err == nil {
 		err = c.say(object{"method": "initialized"})
 	}
 	if err == nil {
 		c.thread, err = c.load("thread/start", object{})
 	}
-	if err != nil {
-		c.close()
-		return nil, err
-	}
-	return c, nil
+	return c, err
 }
 
 // call sends a request and waits for its response.
@@ -127,7 +163,7 @@ func (c *codex) call(method string, params object) (object, error) {
 }
 
 func (c *codex) load(method string, params object) (string, error) {
-	params["cwd"], params["sandbox"], params["approvalPolicy"] = c.cmd.Dir, "workspace-write", "never"
+	params["cwd"], params["sandbox"], params["approvalPolicy"] = c.work, "workspace-write", "never"
 	o, err := c.call(method, params)
 	if err != nil {
 		return "", err
@@ -169,18 +205,7 @@ func (c *codex) fresh() func(string) error {
 // claude is `claude --input-format stream-json`.
 type claude struct{ *program }
 
-func newClaude(path, url, dir string) (talker, error) {
-	home := filepath.Join(dir, "bare")
-	p, err := start(path, home, []string{"CLAUDE_CONFIG_DIR=" + home, "ANTHROPIC_BASE_URL=" + trimVersion(url), "ANTHROPIC_API_KEY=" + key, "DISABLE_TELEMETRY=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"},
-		"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--include-partial-messages")
-	if err != nil {
-		return nil, err
-	}
-	return claude{p}, nil
-}
-
-// trimVersion leaves the version to the CLI, which adds its own.
-func trimVersion(url string) string { return url[:len(url)-len("/v1")] }
+func newClaude(p *program) (talker, error) { return claude{p}, nil }
 
 func (c claude) turn(prompt string) error {
 	err := c.say(object{"type": "user", "message": object{"role": "user", "content": []object{{"type": "text", "text": prompt}}}})
@@ -190,6 +215,9 @@ func (c claude) turn(prompt string) error {
 	o, err := c.until(func(o object) bool { return o["type"] == "result" })
 	if err == nil && o["is_error"] == true {
 		err = errors.New("the turn failed")
+	}
+	if err == nil { // until then it may go on
+		_, err = c.until(func(o object) bool { return o["subtype"] == "session_state_changed" && o["state"] == "idle" })
 	}
 	return err
 }

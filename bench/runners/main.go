@@ -204,7 +204,10 @@ func resident(h *hostproc.Host) (bytes int64, clis int) {
 	return bytes, clis
 }
 
-// latency times turns, one of each kind after the other.
+// quiet is what lies between two turns: CLIs go on working behind one.
+const quiet = 100 * time.Millisecond
+
+// latency times turns, one of each kind after the other, in turns the first.
 func (b *bench) latency(h, exec *hostproc.Host, talk talker, adapter string, n int) error {
 	const prompt = "[[say: hello]]"
 	chained := func(h *hostproc.Host) func(string) error {
@@ -234,10 +237,11 @@ func (b *bench) latency(h, exec *hostproc.Host, talk talker, adapter string, n i
 	}
 	for i := range n + 5 {
 		for j := range kinds {
-			k := &kinds[j]
+			k := &kinds[(i+j)%len(kinds)]
 			if k.play == nil {
 				continue
 			}
+			time.Sleep(quiet)
 			start := time.Now()
 			if err := k.play(prompt); err != nil {
 				return fmt.Errorf("%s: %w", k.name, err)

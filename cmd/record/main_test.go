@@ -55,7 +55,7 @@ func TestARecordingPlaysAsTheCLI(t *testing.T) {
 	for _, driver := range []actors.Driver{actors.DriverExec, actors.DriverPersistent} {
 		t.Run(string(driver), func(t *testing.T) {
 			t.Parallel()
-			s := subject{adapter: &codex.Adapter{}, driver: driver, binary: tools.Need(t, "bin/codex"), wire: "responses"}
+			s := subject{adapter: &codex.Adapter{}, driver: driver, binary: tools.Need(t, "bin/codex"), wire: "responses", base: "/v1"}
 			model := provider.New(provider.Script{Key: key})
 			url, err := model.Start()
 			if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/agenthost/agenthost/actors"
@@ -14,6 +15,8 @@ import (
 	"github.com/agenthost/agenthost/actors/spec"
 	"github.com/agenthost/agenthost/adapters/claudecode"
 	"github.com/agenthost/agenthost/adapters/codex"
+	"github.com/agenthost/agenthost/adapters/gemini"
+	"github.com/agenthost/agenthost/adapters/opencode"
 	"github.com/agenthost/agenthost/adapters/qwen"
 	"github.com/agenthost/agenthost/cmd/recording"
 	"github.com/agenthost/agenthost/fakes/provider"
@@ -40,7 +43,9 @@ type subject struct {
 	driver  actors.Driver
 	binary  string
 	wire    string
-	played  string // stream that the program, a stand-in, plays
+	base    string   // of the provider, below its address
+	env     []string // that the CLI needs
+	played  string   // stream that the program, a stand-in, plays
 }
 
 func (s subject) name() string { return s.adapter.Name() + "-" + string(s.driver) }
@@ -48,19 +53,32 @@ func (s subject) name() string { return s.adapter.Name() + "-" + string(s.driver
 // subjects are what is installed.
 func subjects(only string) (list []subject) {
 	for _, one := range []struct {
-		adapter       agent.Adapter
-		program, wire string
-	}{{&codex.Adapter{}, "bin/codex", "responses"}, {&claudecode.Adapter{}, "bin/claude", "responses"}, {&qwen.Adapter{}, "bin/qwen", "chat"}} {
+		adapter             agent.Adapter
+		program, wire, base string
+		env                 []string
+		long                bool // by its long-lived driver too, though auto does not take it
+	}{
+		{adapter: &codex.Adapter{}, program: "bin/codex", wire: "responses", base: "/v1"},
+		{adapter: &claudecode.Adapter{}, program: "bin/claude", wire: "responses", base: "/v1"},
+		{adapter: &qwen.Adapter{}, program: "bin/qwen", wire: "chat", base: "/v1", long: true},
+		{adapter: opencode.New(), program: "bin/opencode", wire: "chat", base: "/v1"},
+		{adapter: gemini.New(), program: "bin/gemini", env: []string{"GEMINI_MODEL=gemini-2.5-pro"}}, // it adds a version of its own, and without a model asks one which to take
+	} {
 		path, ok := tools.Path(one.program)
 		if !ok {
 			continue
 		}
-		drivers := []actors.Driver{actors.DriverExec}
-		if p, can := one.adapter.(agent.Persistent); can && len(p.Certified()) > 0 { // those that auto takes
+		var drivers []actors.Driver
+		if _, only := one.adapter.(agent.Only); !only {
+			drivers = append(drivers, actors.DriverExec)
+		} else {
+			one.long = true
+		}
+		if p, can := one.adapter.(agent.Persistent); can && (one.long || len(p.Certified()) > 0) {
 			drivers = append(drivers, actors.DriverPersistent)
 		}
 		for _, d := range drivers {
-			s := subject{adapter: one.adapter, driver: d, binary: path, wire: one.wire}
+			s := subject{adapter: one.adapter, driver: d, binary: path, wire: one.wire, base: one.base, env: one.env}
 			if only == "" || only == s.name() || only == s.adapter.Name() {
 				list = append(list, s)
 			}
@@ -89,6 +107,9 @@ func (s subject) play(ctx context.Context, dir string) (shapes map[string][]stri
 	}
 	shapes = map[string][]string{}
 	paths := map[string]string{workspace: "<workspace>", state: "<state>", s.binary: "<binary>"}
+	if rel, ok := inRepository(workspace); ok { // some name files so
+		paths[rel] = "<workspace>"
+	}
 	for _, one := range cases {
 		r, err := s.session(ctx, filepath.Join(dir, one.name), workspace, state, url, one.turns)
 		if err != nil {
@@ -99,6 +120,19 @@ func (s subject) play(ctx context.Context, dir string) (shapes map[string][]stri
 		}
 	}
 	return shapes, nil
+}
+
+// inRepository is a directory's path within the repository that it lies in.
+func inRepository(dir string) (string, bool) {
+	for root := filepath.Dir(dir); ; root = filepath.Dir(root) {
+		if _, err := os.Stat(filepath.Join(root, ".git")); err == nil {
+			rel, err := filepath.Rel(root, dir)
+			return rel, err == nil
+		}
+		if root == filepath.Dir(root) {
+			return "", false
+		}
+	}
 }
 
 // sessionLimit is for the turns of the slowest CLI.
@@ -120,10 +154,10 @@ func (s subject) session(ctx context.Context, dir, workspace, state, url string,
 	host, err := actors.New(
 		actors.WithStateDir(state), actors.WithTapes(rec.Start),
 		actors.WithLimits(actors.Limits{Linger: time.Minute}), // how it ends by itself is of interest
-		actors.WithEnviron([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + state, "LANG=C.UTF-8", "FAKE_PLAY=" + s.played}),
+		actors.WithEnviron(append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + state, "LANG=C.UTF-8", "FAKE_PLAY=" + s.played}, s.env...)),
 		actors.WithRuntime(actors.RuntimeConfig{
-			Adapter: s.adapter, Binary: s.binary, Driver: s.driver, Permissions: spec.FullAccess, Sandboxed: true, Passthrough: []string{"FAKE_PLAY"},
-			LLM: agent.LLM{BaseURL: url + "/v1", APIKey: key, WireAPI: s.wire},
+			Adapter: s.adapter, Binary: s.binary, Driver: s.driver, Permissions: spec.FullAccess, Sandboxed: true, Passthrough: append([]string{"FAKE_PLAY"}, names(s.env)...),
+			LLM: agent.LLM{BaseURL: url + s.base, APIKey: key, WireAPI: s.wire},
 		}))
 	if err != nil {
 		return nil, err
@@ -133,6 +167,15 @@ func (s subject) session(ctx context.Context, dir, workspace, state, url string,
 	}
 	defer func() { err = errors.Join(err, host.Stop(context.WithoutCancel(ctx))) }()
 	return nil, follow(ctx, host, rec, s.adapter.Name(), workspace, turns)
+}
+
+// names are those of variables.
+func names(env []string) (list []string) {
+	for _, kv := range env {
+		name, _, _ := strings.Cut(kv, "=")
+		list = append(list, name)
+	}
+	return list
 }
 
 const owner = "recorder"

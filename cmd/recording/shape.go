@@ -17,7 +17,8 @@ import (
 // of JSON with sorted keys and lists of words, without what differs from run to run
 // (ids, times, ports, and the given paths, each by its name). Of a dialogue it is what
 // was told ("> "), then what was said ("< "), sorted: answers and news overtake one
-// another. What it answers when it is let go of is no part of it.
+// another. What it answers when it is let go of is no part of it, nor is what it offers to
+// people.
 func (s *Stream) Shape(paths map[string]string) []string {
 	var said, told []byte
 	for _, p := range s.Pieces {
@@ -31,9 +32,15 @@ func (s *Stream) Shape(paths map[string]string) []string {
 	if s.Driver != string(actors.DriverPersistent) {
 		return append(shapes("", said, paths), fmt.Sprintf("exit %d%s", s.Exit.Code, s.Exit.Signal))
 	}
-	heard := shapes("< ", said, paths)
+	heard := slices.DeleteFunc(shapes("< ", said, paths), offers)
 	slices.Sort(heard)
 	return append(shapes("> ", told, paths), heard...)
+}
+
+// offers are what a CLI tells, at any time, of the commands and skills that a person has
+// in it: pages of its own words.
+func offers(line string) bool {
+	return strings.Contains(line, `"sessionUpdate":"available_commands_update"`)
 }
 
 func shapes(mark string, text []byte, paths map[string]string) (out []string) {
@@ -110,7 +117,7 @@ var (
 		{regexp.MustCompile(`\brecord-\d+`), "record-<n>"},
 		{regexp.MustCompile(`\b(PGID|PID): \d+`), "$1: <process>"},
 		{regexp.MustCompile(`(127\.0\.0\.1|localhost):\d+`), "$1:<port>"},
-		{regexp.MustCompile(`\b(msg|item|resp|call|req|toolu|chatcmpl|rs|fc|thread|turn|session|ses|exec|proc|task|agent)_[A-Za-z0-9-]*\d[A-Za-z0-9_-]*`), "<$1>"},
+		{regexp.MustCompile(`\b(msg|prt|item|resp|call|req|toolu|chatcmpl|rs|fc|thread|turn|session|ses|exec|proc|task|agent)_[A-Za-z0-9-]*\d[A-Za-z0-9_-]*`), "<$1>"},
 		{regexp.MustCompile(`(projects|chats)/[^/"]+`), "$1/<project>"},
 		{regexp.MustCompile(`(^|[^\w>/.:-])(/[\w.@+-]+){2,}`), "$1<path>"},
 		{regexp.MustCompile(`\([A-Z]\w+ [\d.]+; \w+\)`), "(<system>)"},

@@ -28,7 +28,8 @@ type Agent struct {
 	// OwnModel says that the process was started with the model. Else the session is
 	// told to take it.
 	OwnModel bool
-	// Titled says that a shell's call has its command as its title, and no input.
+	// Titled says that a call has no input: a shell's has its command as its title, a tool
+	// server's the names of both.
 	Titled bool
 	// Bound says that a process serves one session, which stays open in it: the CLI
 	// cannot be relied on to load one again.

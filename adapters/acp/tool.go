@@ -84,7 +84,9 @@ func (s *served) tool(a *Agent, u *update, b *agent.Batch) {
 		t.end(s, a, u.Status == "failed", pieces.List, &out, b)
 	default:
 		t.begin(s, a, string(u.Status), b)
-		t.progress(pieces.List, &out, b)
+		if !a.Titled || u.Kind != "tool_call" { // its beginning is described there, by words
+			t.progress(pieces.List, &out, b)
+		}
 	}
 }
 
@@ -136,6 +138,11 @@ func (t *tool) learn(s *served, a *Agent, u *update) {
 // owner parts the name of an MCP server's tool; one of the CLI's own is the agent's.
 // The separators differ, and a name may hold them, so the known ones come first.
 func (s *served) owner(a *Agent, name, told string) (server, tool string) {
+	if title, ok := strings.CutSuffix(name, " MCP Server)"); ok && a.Titled { // TOOL (SERVER MCP Server)
+		if tool, server, ok := strings.Cut(title, " ("); ok {
+			return server, tool
+		}
+	}
 	bare, prefixed := strings.CutPrefix(name, "mcp_")
 	bare = strings.TrimPrefix(bare, "_")
 	names := sorted(s.r.MCP)

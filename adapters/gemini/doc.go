@@ -14,7 +14,14 @@
 //     the minute in which it was begun is overwritten and lost. So a process serves one
 //     session, which stays open in it, and it is loaded only when its process is gone.
 //   - A command is the title of its call, which has neither an input nor, when it is
-//     over, what was printed or an exit status.
+//     over, what was printed or an exit status. A tool server's call is titled
+//     TOOL (SERVER MCP Server), and its input is not told either.
+//   - Tool servers run, and the mode yolo is there, only in a workspace that it trusts
+//     (GEMINI_CLI_TRUST_WORKSPACE), whose own settings then count and may run programs. So
+//     a workspace is trusted with full_access, and with workspace_write for a turn that has
+//     tool servers or functions; with other permissions such a turn is refused.
+//   - A call that was cut off with its process has no answer in the record.
+//   - It tries again for minutes on 429, 5xx and a stream that was cut off.
 //   - Without GEMINI_MODEL it asks a small model, before each prompt, which one is to
 //     answer.
 //   - Told of a base URL, it signs in by itself as to a gateway; the key goes into

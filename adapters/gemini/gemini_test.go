@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/agenthost/agenthost/actors/agent"
+	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/spec"
 	"github.com/agenthost/agenthost/adapters/adaptertest"
 	"github.com/agenthost/agenthost/adapters/gemini"
@@ -60,5 +61,60 @@ func TestDocumentedWork(t *testing.T) {
 	}
 	for _, feature := range []string{"text", "deltas", "reasoning", "commands", "file_changes", "cancel", "hosted_mcp"} {
 		adaptertest.Record(t, "gemini", feature, agent.PassedThrough, "")
+	}
+}
+
+// A workspace is trusted for who may run what they like: with full access, and where
+// tool servers are to run.
+func TestTrustOfTheWorkspace(t *testing.T) {
+	t.Parallel()
+	servers := map[string]spec.MCPServer{"docs": {Command: "docs-server"}}
+	for _, c := range []struct {
+		permissions spec.Permissions
+		servers     map[string]spec.MCPServer
+		want        string
+	}{
+		{spec.ReadOnly, nil, "false"}, {spec.WorkspaceWrite, nil, "false"}, {spec.Ask, nil, "false"}, {spec.FullAccess, nil, "true"},
+		{spec.WorkspaceWrite, servers, "true"}, {spec.FullAccess, servers, "true"}, {spec.ReadOnly, servers, ""}, {spec.Ask, servers, ""},
+	} {
+		r := adaptertest.Request(gemini.New())
+		r.Permissions, r.MCP = c.permissions, c.servers
+		run, err := gemini.New().Runner(r)
+		if c.want == "" {
+			if event.CodeOf(err) != event.Unsupported {
+				t.Errorf("%s with tool servers: %v", c.permissions, err)
+			}
+			continue
+		}
+		if err != nil || !slices.Contains(run.Env, "GEMINI_CLI_TRUST_WORKSPACE="+c.want) {
+			t.Errorf("%s: %v %v", c.permissions, run, err)
+		}
+	}
+}
+
+// What the real CLI tells of a tool server's call and of a command: titles.
+func TestTitles(t *testing.T) {
+	t.Parallel()
+	s := adaptertest.NewStage(gemini.New(), func() *agent.Request {
+		r := adaptertest.Request(gemini.New())
+		r.Permissions, r.MCP = spec.WorkspaceWrite, map[string]spec.MCPServer{"docs": {Command: "docs-server"}}
+		return r
+	})
+	said := func(update string) string {
+		return `< {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":` + update + "}}\n"
+	}
+	s.Play("hello\n" + `< {"id":1,"result":{"protocolVersion":1,"agentCapabilities":{"loadSession":true}}}` + "\nask 1\n" +
+		`< {"id":2,"result":{"sessionId":"s1","modes":{"currentModeId":"default","availableModes":[{"id":"default"}]}}}` + "\n" +
+		said(`{"sessionUpdate":"tool_call","toolCallId":"c1","kind":"execute","status":"in_progress","title":"ls","content":[{"type":"content","content":{"type":"text","text":"[current working directory /home] (List)"}}]}`) +
+		said(`{"sessionUpdate":"tool_call_update","toolCallId":"c1","kind":"execute","status":"completed","title":"ls","content":[]}`) +
+		said(`{"sessionUpdate":"tool_call_update","toolCallId":"c2","kind":"other","status":"completed","title":"echo (docs MCP Server)","content":[{"type":"content","content":{"type":"text","text":"pong"}}]}`) +
+		`< {"id":3,"result":{"stopReason":"end_turn"}}` + "\n")
+	for _, want := range []string{`done c1 command completed command="ls"`, `server="docs" tool="echo"`, `output="pong"`, "over"} {
+		if !strings.Contains(s.Text(), want) {
+			t.Errorf("%s is not in\n%s", want, s.Text())
+		}
+	}
+	if strings.Contains(s.Text(), "current working directory") {
+		t.Errorf("the words of a call are its output:\n%s", s.Text())
 	}
 }

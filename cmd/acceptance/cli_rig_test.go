@@ -35,6 +35,9 @@ type cliRig struct {
 // need is the real CLI of an adapter.
 func need(t *testing.T, adapter string) string {
 	t.Helper()
+	if adapter == "gemini" {
+		return tools.Need(t, "bin/gemini")
+	}
 	return tools.Need(t, realCLIs[adapter])
 }
 
@@ -67,7 +70,7 @@ func certifies() bool { return os.Getenv("AGENTHOST_CERTIFY") != "" }
 const driverVar = "AGENTHOST_DRIVER"
 
 func byDriver(adapter string) setting {
-	if !slices.Contains(persistentCLIs, adapter) {
+	if !slices.Contains(persistentCLIs, adapter) || adapter == "gemini" {
 		return func(*rigConfig) {}
 	}
 	return func(c *rigConfig) {

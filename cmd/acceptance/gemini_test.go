@@ -1,34 +1,76 @@
 package acceptance
 
 import (
+	"os"
 	"strings"
 	"testing"
-
-	"github.com/agenthost/agenthost/fakes/tools"
 )
 
-// The real Gemini CLI runs turns of a session: words, a command, a file, what was said
-// before, and a provider that refuses it. It takes up no conversation whose process is
-// gone, so that is not asked for.
+// geminiPlays are the tests of long-lived processes that the Gemini CLI plays. It cannot
+// play the others: a process is ended with a cancelled turn when it ran a command
+// (TestRealRunnerCancelsMidCommand wants it to stay), and what it is in the middle of is
+// made again by the scripted model (TestRealRunnersAreKilledAtAnyMoment). They are for
+// make certify: it starts for seconds.
+var geminiPlays = []string{
+	"TestRealRunnerConversation", "TestRealRunnerIsKilled", "TestRealRunnerAsks", "TestRealRunnerCallsFunctions",
+	"TestRealRunnerOutlivesTheProviderRefusing", "TestRealRunnerProviderTrouble", "TestRealRunnerProviderStalls",
+}
+
+// The rest of the conversation suite with the real Gemini CLI: a tool server, what the
+// provider refuses, a cancelled command, and the permissions.
 func TestRealGemini(t *testing.T) {
 	t.Parallel()
 	if !certifies() {
 		t.Skip("it starts for seconds; make certify plays it")
 	}
 	const adapter = "gemini"
-	r := newCLIRig(t, adapter, tools.Need(t, "bin/gemini"), limit("runner_idle", "1m"))
-	first := askAgentsStreamed(t, r, adapter, nil, "Please remember the word heron.")
-	completed(t, first, "I will remember the word heron.")
-	ran := askResponsesStreamed(t, r, adapter, first, "[[say: I will run it.]] [[shell: echo from a real shell >ran.txt]]")
-	if ran.status != "completed" || !strings.Contains(r.fileOf("ran.txt"), "from a real shell") || len(ran.commands) != 1 || !strings.Contains(ran.commands[0].line, "echo from a real shell") {
-		t.Errorf("the turn that runs a command: %+v", ran)
-	}
-	wrote := askAgents(t, r, adapter, ran, "[[write: a.txt some text]]")
-	if wrote.status != "completed" || r.fileOf("a.txt") != "some text" || len(wrote.files) != 1 {
-		t.Errorf("the turn that writes: %+v", wrote)
-	}
-	completed(t, askResponses(t, r, adapter, wrote, "What did I ask you to remember?"), "heron")
-	if refused := askAgents(t, r, adapter, nil, "[[error: 401]]"); refused.status != "failed" || refused.code != "authentication_error" {
-		t.Errorf("%s %s %q", refused.status, refused.code, refused.message)
+	idle := limit("runner_idle", "1m") // see settled
+	t.Run("tool server", func(t *testing.T) {
+		t.Parallel()
+		r := definedRig(t, adapter, map[string]any{
+			"name": "with-tools", "mcp_servers": map[string]any{"docs": map[string]any{"command": os.Args[0], "args": []string{"-test.run=^$"}, "env": map[string]string{asMCP: "1"}}},
+		}, idle)
+		turn := askAgentsStreamed(t, r, "with-tools", nil, `[[mcp: docs echo {"text":"ping"}]] [[say: called]]`)
+		completed(t, turn, "called")
+		if len(turn.items) == 0 || word(turn.items[0], "server_label") != "docs" || word(turn.items[0], "name") != "echo" || !strings.Contains(word(turn.items[0], "output"), "echo: ping") {
+			t.Errorf("no call of docs/echo in %v", turn.items)
+		}
+		r.verified(t, adapter, "mcp_tools")
+	})
+	t.Run("refused", func(t *testing.T) { // on 429 and 5xx it tries again for minutes
+		t.Parallel()
+		r := newCLIRig(t, adapter, need(t, adapter), idle)
+		if turn := askAgents(t, r, adapter, nil, "[[error: 401]]"); turn.status != "failed" || turn.code != "authentication_error" {
+			t.Errorf("%s %s %q", turn.status, turn.code, turn.message)
+		}
+	})
+	t.Run("cancel", func(t *testing.T) {
+		t.Parallel()
+		r := newCLIRig(t, adapter, need(t, adapter), idle)
+		s := r.http.open("POST", "/v1/responses", map[string]any{"model": adapter, "input": "[[shell: tail -f /dev/null]]", "stream": true})
+		id := word(s.waitKind(cliTurnLimit, "response.mcp_call.in_progress", 1)[0].data(), "response", "id")
+		r.until(cliTurnLimit, "the command runs", r.tails)
+		r.http.ok("POST", "/v1/responses/"+id+"/cancel", nil)
+		s.end(cliTurnLimit)
+		if o := r.http.ok("GET", "/v1/responses/"+id, nil); o.str("status") != "cancelled" {
+			t.Errorf("the response: %s", clip(o.body))
+		}
+		r.until(cliTurnLimit, "the command is gone", func() bool { return !r.tails() })
+		completed(t, askAgents(t, r, adapter, nil, "[[say: all well]]"), "all well")
+		r.verified(t, adapter, "cancel")
+	})
+	for _, permission := range []string{"read_only", "full_access"} {
+		t.Run(permission, func(t *testing.T) {
+			t.Parallel()
+			r := definedRig(t, adapter, map[string]any{"name": "limited", "permissions": permission}, cli(adapter, map[string]any{"sandboxed": permission == "full_access"}), idle)
+			ran := askResponses(t, r, "limited", nil, "[[shell: echo x > in.txt]] [[say: done]]")
+			wrote := askResponses(t, r, "limited", ran, "[[write: made.txt some text]] [[say: done]]")
+			for _, name := range []string{"in.txt", "made.txt"} {
+				if did := r.fileOf(name) != ""; did != (permission == "full_access") {
+					t.Errorf("%s with %s: written %v (%+v, %+v)", name, permission, did, ran, wrote)
+				}
+			}
+			r.verified(t, adapter, "permission_"+permission)
+		})
 	}
 }

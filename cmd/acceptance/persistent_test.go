@@ -19,11 +19,10 @@ import (
 	"github.com/agenthost/agenthost/adapters/opencode"
 	"github.com/agenthost/agenthost/adapters/qwen"
 	"github.com/agenthost/agenthost/bench/hostproc"
-	"github.com/agenthost/agenthost/fakes/tools"
 )
 
 // persistentCLIs are the adapters that have a driver with runners.
-var persistentCLIs = []string{"codex", "claude-code", "qwen-code", "opencode"}
+var persistentCLIs = []string{"codex", "claude-code", "qwen-code", "opencode", "gemini"}
 
 // certifiedOnly are the tests that only make certify plays with a CLI.
 var certifiedOnly = map[string][]string{
@@ -32,12 +31,12 @@ var certifiedOnly = map[string][]string{
 }
 
 // runnerArgs tell the process of a runner from others.
-var runnerArgs = map[string]string{"codex": "app-server", "claude-code": "--input-format", "qwen-code": "--acp", "opencode": "opencode acp"}
+var runnerArgs = map[string]string{"codex": "app-server", "claude-code": "--input-format", "qwen-code": "--acp", "opencode": "opencode acp", "gemini": "bin/gemini --acp"}
 
 // eachRunner plays a test with each CLI that serves many turns from one process.
 func eachRunner(t *testing.T, settings map[string]any, play func(t *testing.T, r *cliRig, adapter string), more ...setting) {
 	for _, adapter := range persistentCLIs {
-		if !plays(t, adapter) || slices.Contains(certifiedOnly[adapter], t.Name()) && !certifies() {
+		if !plays(t, adapter) || adapter == "gemini" && !(certifies() && slices.Contains(geminiPlays, t.Name())) || slices.Contains(certifiedOnly[adapter], t.Name()) && !certifies() {
 			continue
 		}
 		t.Run(adapter, func(t *testing.T) {
@@ -46,7 +45,11 @@ func eachRunner(t *testing.T, settings map[string]any, play func(t *testing.T, r
 			for k, v := range settings {
 				own[k] = v
 			}
-			play(t, newCLIRig(t, adapter, tools.Need(t, realCLIs[adapter]), append([]setting{cli(adapter, own), limit("runner_idle", "2s")}, more...)...), adapter)
+			idle := "2s"
+			if adapter == "gemini" { // see settled
+				idle = "1m"
+			}
+			play(t, newCLIRig(t, adapter, need(t, adapter), append([]setting{cli(adapter, own), limit("runner_idle", idle)}, more...)...), adapter)
 		})
 	}
 }
@@ -71,6 +74,17 @@ func (r *cliRig) runners(adapter string) (pids []int) {
 	return pids
 }
 
+// settled waits until a conversation that has begun outlives its process. The Gemini CLI
+// names its record by the minute and begins it anew when it loads it in the same one, so
+// there it lives through a killed process from the next minute on.
+func (r *cliRig) settled(adapter string) {
+	if adapter != "gemini" {
+		return
+	}
+	begun := time.Now().UTC().Minute()
+	r.until(cliTurnLimit, "the minute is over", func() bool { return time.Now().UTC().Minute() != begun })
+}
+
 // A conversation of a CLI that serves many turns: what is said comes in pieces, and
 // all is done that a process a turn does.
 func TestRealRunnerConversation(t *testing.T) {
@@ -88,7 +102,11 @@ func TestRealRunnerConversation(t *testing.T) {
 				completed(t, first, "I will remember the word heron.")
 				ran := ask(t, r, adapter, first, "[[say: I will run it.]] [[shell: echo from a real shell]]")
 				completed(t, ran, "from a real shell")
-				oneCommand(t, ran, "echo from a real shell", "from a real shell", 0)
+				if adapter == "gemini" { // it tells nothing of what a command printed
+					oneCommand(t, ran, "echo from a real shell", "", 0)
+				} else {
+					oneCommand(t, ran, "echo from a real shell", "from a real shell", 0)
+				}
 				file := strings.ReplaceAll(name, " ", "-") + "/a.txt"
 				wrote := ask(t, r, adapter, ran, "[[write: "+file+" some text]]")
 				if r.fileOf(file) != "some text" || len(wrote.files) != 1 {
@@ -106,6 +124,7 @@ func TestRealRunnerConversation(t *testing.T) {
 		}
 		r.Clean(cliTurnLimit)
 		cold := askAgents(t, r, adapter, nil, "Please remember the word heron.")
+		r.settled(adapter)
 		r.until(cliTurnLimit, "the runner is gone", func() bool { return len(r.runners(adapter)) == 0 })
 		completed(t, askAgents(t, r, adapter, cold, "What did I ask you to remember?"), "heron")
 		r.Clean(cliTurnLimit)
@@ -157,7 +176,7 @@ func TestRealRunnerIsShared(t *testing.T) {
 				}
 			}
 		}
-		if want := map[string]int{"codex": 1, "claude-code": 5, "qwen-code": 1, "opencode": 1}[adapter]; len(seen) != want {
+		if want := map[string]int{"codex": 1, "claude-code": 5, "qwen-code": 1, "opencode": 1, "gemini": 5}[adapter]; len(seen) != want {
 			t.Errorf("%d processes served them, want %d", len(seen), want)
 		}
 		r.Clean(cliTurnLimit)
@@ -171,7 +190,17 @@ func TestRealRunnerIsKilled(t *testing.T) {
 	eachRunner(t, nil, func(t *testing.T, r *cliRig, adapter string) {
 		first := askAgents(t, r, adapter, nil, "Please remember the word heron.")
 		completed(t, first, "heron")
+		r.settled(adapter)
 		session := "agsess_" + first.session
+		if adapter == "gemini" { // its record lacks the answer of a call that was cut off, so the scripted model makes it again
+			for _, pid := range r.runners(adapter) {
+				if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+					t.Error(err)
+				}
+			}
+			completed(t, askAgents(t, r, adapter, first, "What did I ask you to remember?"), "heron")
+			return
+		}
 		r.http.say(session, "[[shell: tail -f /dev/null]]")
 		r.until(cliTurnLimit, "the command runs", r.tails)
 		before := r.runners(adapter)
@@ -229,7 +258,7 @@ func TestRealRunnerCancelsMidCommand(t *testing.T) {
 // command.
 var asksFor = map[string][]string{
 	"codex": {"file_change", "command_execution"}, "claude-code": {"Write", "Bash"},
-	"qwen-code": {"file_change", "command_execution"}, "opencode": {"file_change", "command_execution"},
+	"qwen-code": {"file_change", "command_execution"}, "opencode": {"file_change", "command_execution"}, "gemini": {"file_change", "command_execution"},
 }
 
 // A CLI that asks in its own protocol is answered: what was approved is done, what was
@@ -287,6 +316,9 @@ func TestRealRunnerCallsFunctions(t *testing.T) {
 				map[string]any{"type": "function_call_output", "call_id": call["call_id"], "output": "rain in Oslo"},
 			}})
 			completed(t, toldByResponse(t, second), "rain in Oslo")
+			if last == nil {
+				r.settled(adapter) // the next turn has another process
+			}
 			last = second["id"]
 		}
 		r.Clean(cliTurnLimit)
@@ -327,6 +359,9 @@ func TestRealRunnerProviderTrouble(t *testing.T) {
 	t.Parallel()
 	eachRunner(t, nil, func(t *testing.T, r *cliRig, adapter string) {
 		for fault, code := range map[string]string{"context": "context_length_exceeded", "cut": "connection_failed"} {
+			if fault == "cut" && adapter == "gemini" {
+				continue // it tries again for longer than a test should wait
+			}
 			t.Run(fault, func(t *testing.T) {
 				t.Parallel()
 				if turn := askAgents(t, r, adapter, nil, "[[error: "+fault+"]]"); turn.status != "failed" || turn.code != code {
@@ -337,15 +372,25 @@ func TestRealRunnerProviderTrouble(t *testing.T) {
 	})
 }
 
-// A stream that stalls ends the turn when it was silent for too long, not its runner.
+// A stream that stalls ends the turn when it was silent for too long, not its runner,
+// which serves the next one.
 func TestRealRunnerProviderStalls(t *testing.T) {
 	t.Parallel()
 	eachRunner(t, nil, func(t *testing.T, r *cliRig, adapter string) {
 		first := askAgents(t, r, adapter, nil, "Please remember the word heron.")
 		completed(t, first, "heron")
 		before := r.runners(adapter)
-		if turn := askAgents(t, r, adapter, first, "[[error: stall]]"); turn.status != "failed" || turn.code != "request_timeout" {
-			t.Errorf("%s %s %q", turn.status, turn.code, turn.message)
+		stalled := askAgents(t, r, adapter, first, "[[error: stall]]")
+		if stalled.status != "failed" || stalled.code != "request_timeout" {
+			t.Errorf("%s %s %q", stalled.status, stalled.code, stalled.message)
+		}
+		next := askAgents(t, r, adapter, stalled, "What did I ask you to remember?")
+		if adapter == "claude-code" || adapter == "qwen-code" { // it says the stalled prompt again
+			if next.status != "failed" || next.code != "request_timeout" {
+				t.Errorf("the next turn: %s %s %q", next.status, next.code, next.message)
+			}
+		} else {
+			completed(t, next, "heron")
 		}
 		if after := r.runners(adapter); !slices.Equal(before, after) {
 			t.Errorf("runners %v, then %v", before, after)
@@ -429,7 +474,7 @@ func TestAdapterIsCertified(t *testing.T) {
 			t.Fatal(err)
 		}
 		state := filepath.Join(t.TempDir(), "state")
-		if adapter == "opencode" { // it has one driver
+		if adapter == "opencode" || adapter == "gemini" { // they have one driver
 			continue
 		}
 		out, err := exec.CommandContext(t.Context(), bin.Server, "adapter", "certify", adapter, "--state-dir", state, "--agents."+adapter+".binary", need(t, adapter)).CombinedOutput()

@@ -158,6 +158,15 @@ of its column and more, which ` + "`capabilities`" + ` of its runtime say: codex
 its answer in pieces (deltas), asks for permission (approvals, permission ask) and takes
 messages into a turn that runs (steer).
 
+What a CLI does by itself and nothing switches off:
+
+- qwen-code keeps a project's ` + "`.qwen/settings.json`" + `, if there is one, in its newest form: one
+  without a version gets ` + "`\"$version\": 4`" + `, one that it cannot read is put aside as
+  ` + "`settings.json.corrupted`" + `.
+- gemini loses a conversation whose process ended in the minute in which it began. It
+  runs tool servers only in a workspace that it trusts, with the workspace's own
+  settings: with workspace_write and full_access.
+
 ` + "`GET /v1/agents/runtimes`" + ` answers the same words as ` + "`features`" + `. This page is made
 of ` + "`adapters/facts.json`" + `, and that of what the tests recorded, by ` + "`go test ./cmd/layout\n-run TestCapabilitiesPage -update`" + ` after a run of them.
 

@@ -235,7 +235,7 @@ func (q *question) mcp(c *mind.Call) *toolCall {
 		}
 	}
 	for _, t := range q.Tools { // a server and a tool parted by no more than an underscore
-		if c.Server != "" && t.Name == c.Server+"_"+c.Name || c.Server == "" && t.Namespace == "" && strings.HasSuffix(t.Name, "_"+c.Name) {
+		if c.Server != "" && (t.Name == c.Server+"_"+c.Name || t.Name == "mcp_"+c.Server+"_"+c.Name) || c.Server == "" && t.Namespace == "" && strings.HasSuffix(t.Name, "_"+c.Name) {
 			return &toolCall{tool: t, Args: c.Args}
 		}
 	}

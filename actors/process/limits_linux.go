@@ -106,7 +106,7 @@ func memory(pid int) (bytes int64) {
 // for Status.FilesLimit as well.
 func Measure(list []*Process) []Usage {
 	out := make([]Usage, len(list))
-	var all []entry
+	var all *census
 	for i, p := range list {
 		u := &out[i]
 		if p.group != nil {
@@ -127,8 +127,7 @@ func Measure(list []*Process) []Usage {
 			}
 		} else {
 			if all == nil {
-				all, _ = scan()
-				table.settle()
+				all = looks.take()
 			}
 			live, _ := p.members(all)
 			for j := range live {

@@ -16,9 +16,7 @@ func (p *Process) SweepPart(ctx context.Context, mark string) (killed int, known
 	defer p.sweeping.Unlock()
 	for quiet := 0; ; {
 		found := p.look()
-		for _, e := range found.dead {
-			reapOrphan(e)
-		}
+		found.bury()
 		part := p.part(found.live, mark)
 		if len(part) == 0 {
 			// What ended while we looked may have left a child behind.

@@ -89,41 +89,35 @@ func (r *Remains) remember(live []entry) {
 
 // look finds the living.
 func (r *Remains) look() (list []entry) {
-	all, _ := scan()
-	m := &membership{self: os.Getpid(), all: all, at: make(map[int]int, len(all)), in: make([]bool, len(all))}
-	for i := range all {
-		m.at[all[i].pid] = i
-	}
-	kept := m.ancestry()
+	c := newCensus(scan())
+	s, kept := c.set(), c.ancestry()
 	leaders := make(map[int]uint64, len(r.Trees))
 	for _, t := range r.Trees {
 		leaders[t.Pid] = t.Start
 	}
 	for _, dir := range r.Groups {
 		for _, pid := range (&group{dir: dir}).pids() {
-			if i, ok := m.at[pid]; ok {
-				m.in[i] = true
+			if i, ok := c.at[pid]; ok {
+				s.add(i)
 			}
 		}
 	}
 	belongs := func(number int) bool { // a leader's group or session, still its own
 		start, ok := leaders[number]
-		return ok && number > 1 && (start == 0 || m.holds(number, start))
+		return ok && number > 1 && (start == 0 || c.holds(number, start))
 	}
-	for i, e := range all {
-		if kept[i] || e.dead() || m.in[i] {
+	for i := range c.all {
+		e := &c.all[i]
+		if kept[i] || e.dead() || s.in[i] {
 			continue
 		}
 		start, known := r.Orphans[e.pid]
-		m.in[i] = known && start == e.start || belongs(e.pid) || belongs(e.pgrp) || belongs(e.session) || r.marked(e.pid)
-	}
-	m.descend()
-	for i, e := range all {
-		if m.in[i] && !kept[i] && !e.dead() {
-			list = append(list, e)
+		if known && start == e.start || belongs(e.pid) || belongs(e.pgrp) || belongs(e.session) || r.marked(e.pid) {
+			s.add(i)
 		}
 	}
-	return list
+	s.descend(0)
+	return s.living(kept)
 }
 
 func (r *Remains) marked(pid int) bool {

@@ -25,9 +25,7 @@ func (p *Process) Sweep(ctx context.Context) (killed int) {
 	defer p.group.remove()
 	for quiet := 0; ; {
 		found := p.look()
-		for _, e := range found.dead {
-			reapOrphan(e)
-		}
+		found.bury()
 		if len(found.live) == 0 {
 			// The leader is dead, and the waiter about to say so.
 			select {
@@ -73,24 +71,25 @@ func stillThere(list []entry) bool {
 }
 
 // clean says, cheaply, that nothing is left. After a normal end the group is empty,
-// nothing was recorded, and everybody else below the leader would be our child by
-// now. Without the subreaper nothing cheap can say so.
+// and everybody else below the leader would be our child by now. Of a tree that was
+// recorded, none may be one that could be anybody's. Without the subreaper nothing
+// cheap can say so.
 func (p *Process) clean() bool {
 	p.mu.Lock()
 	reaped := p.reaped
 	p.mu.Unlock()
-	if !reaped || !subreaper.Load() || !p.tree.empty() || !p.group.empty() {
+	if !reaped || !subreaper.Load() || !p.group.empty() {
 		return false
 	}
 	if syscall.Kill(-p.pid, 0) != syscall.ESRCH {
 		return false
 	}
-	return !orphaned(p)
+	return !orphaned(p, p.tree.empty())
 }
 
-// orphaned says that there may be an orphan among our children, of p or of a
-// process that was swept before.
-func orphaned(p *Process) bool {
+// orphaned says that there may be an orphan among our children: of p or of a
+// process that was swept before, or of anybody, if asking for its mark will not do.
+func orphaned(p *Process, ask bool) bool {
 	children, ok := adopted()
 	self, own := os.Getpid(), entry{}
 	settled := false
@@ -115,6 +114,9 @@ func orphaned(p *Process) bool {
 		if now, there := stat(pid); !there || now.start != e.start {
 			continue // a leader that is reaped already
 		}
+		if !ask {
+			return true
+		}
 		if mark := marker(pid); mark == "" || !table.owned(mark, p) {
 			return true
 		}
@@ -136,18 +138,12 @@ func reapOrphan(e entry) bool {
 // so it matters only to a program that runs no process for a long time. It does
 // nothing without BecomeSubreaper.
 func ReapOrphans() (reaped int) {
-	if !subreaper.Load() || !orphaned(nil) {
+	if !subreaper.Load() || !orphaned(nil, true) {
 		return 0
 	}
-	self := os.Getpid()
-	own, ok := stat(self)
-	if !ok {
-		return 0
-	}
-	all, _ := scan()
-	table.settle()
-	for _, e := range all {
-		if e.ppid == self && e.dead() && e.session != own.session && !table.foreign(e.pid) && reapOrphan(e) {
+	c := looks.take()
+	for _, i := range c.corpses {
+		if reapOrphan(c.all[i]) {
 			reaped++
 		}
 	}
@@ -169,8 +165,7 @@ func SweepMarked(prefix string, alive func(marker string) bool) (killed int, err
 	ctx, cancel := context.WithTimeout(context.Background(), bootSweepLimit)
 	defer cancel()
 	for quiet := 0; ; {
-		all, _ := scan()
-		list := marked(all, strings.TrimSuffix(prefix, "/")+"/", alive)
+		list := marked(strings.TrimSuffix(prefix, "/")+"/", alive)
 		if len(list) == 0 {
 			if quiet++; quiet == 2 { // see sight.still
 				ReapOrphans()
@@ -191,38 +186,30 @@ func SweepMarked(prefix string, alive func(marker string) bool) (killed int, err
 }
 
 // ancestry is this program and its ancestors.
-func (m *membership) ancestry() []bool {
-	kept := make([]bool, len(m.all))
-	for pid := m.self; ; {
-		i, ok := m.at[pid]
+func (c *census) ancestry() []bool {
+	kept := make([]bool, len(c.all))
+	for pid := c.self; ; {
+		i, ok := c.at[pid]
 		if !ok || kept[i] {
 			return kept
 		}
 		kept[i] = true
-		pid = m.all[i].ppid
+		pid = c.all[i].ppid
 	}
 }
 
 // marked finds living processes by marker, with their descendants.
-func marked(all []entry, prefix string, alive func(string) bool) []entry {
-	m := &membership{self: os.Getpid(), all: all, at: make(map[int]int, len(all)), in: make([]bool, len(all))}
-	for i := range all {
-		m.at[all[i].pid] = i
-	}
-	kept := m.ancestry()
-	for i, e := range all {
-		if kept[i] || e.dead() {
+func marked(prefix string, alive func(string) bool) (list []entry) {
+	c := newCensus(scan())
+	s, kept := c.set(), c.ancestry()
+	for i := range c.all {
+		if kept[i] || c.all[i].dead() {
 			continue
 		}
-		mark := marker(e.pid)
-		m.in[i] = strings.HasPrefix(mark, prefix) && !alive(mark)
-	}
-	m.descend()
-	var list []entry
-	for i, e := range all {
-		if m.in[i] && !kept[i] && !e.dead() {
-			list = append(list, e)
+		if mark := marker(c.all[i].pid); strings.HasPrefix(mark, prefix) && !alive(mark) {
+			s.add(i)
 		}
 	}
-	return list
+	s.descend(0)
+	return s.living(kept)
 }

@@ -3,7 +3,6 @@ package process
 import (
 	"context"
 	"errors"
-	"os"
 	"strings"
 	"sync"
 	"syscall"
@@ -15,7 +14,7 @@ type tree struct {
 	mu       sync.Mutex
 	members  map[int]uint64 // pid -> start time
 	sessions map[int]uint64 // session -> start time of its leader
-	signaled bool           // recorded before the first signal
+	recorded bool           // as a whole, once
 	cpu      time.Duration  // the most that was measured
 }
 
@@ -42,13 +41,16 @@ func (t *tree) empty() bool {
 // Record notes the tree as it is now, by pid and start time. Signal and SignalTree
 // do it before the first signal: killed parents take the family ties with them.
 func (p *Process) Record() {
-	p.tree.record(p.look().live)
+	live := p.look().live
+	p.tree.record(live)
+	p.tree.mu.Lock()
+	defer p.tree.mu.Unlock()
+	p.tree.recorded = true
 }
 
 func (p *Process) recordOnce() {
 	p.tree.mu.Lock()
-	done := p.tree.signaled
-	p.tree.signaled = true
+	done := p.tree.recorded
 	p.tree.mu.Unlock()
 	if !done {
 		p.Record()
@@ -72,9 +74,6 @@ func (p *Process) Signal(sig syscall.Signal) {
 // SignalTree signals the group and every other member of the tree.
 func (p *Process) SignalTree(sig syscall.Signal) {
 	p.Record()
-	p.tree.mu.Lock()
-	p.tree.signaled = true
-	p.tree.mu.Unlock()
 	sent := p.signalGroup(sig)
 	live := p.look().live
 	p.tree.record(live)
@@ -126,117 +125,126 @@ func seen(e entry) *handle {
 
 // sight is what one look at the tree found.
 type sight struct {
-	live, dead []entry // as members gives them
+	census *census
+	live   []entry // the leader, while it is not reaped, is among them
+	dead   []entry // of the tree, for us to reap; not known under the subreaper
 	// still says that nothing ended while we looked. Else what ended may have left
 	// a child that the look was too early for.
 	still bool
 }
 
-// look scans for the tree.
+// look looks for the tree.
 func (p *Process) look() sight {
 	p.mu.Lock()
 	reaped := p.reaped
 	p.mu.Unlock()
-	all, moved := scan()
-	table.settle()
-	s := sight{still: reaped && !moved}
-	s.live, s.dead = p.members(all)
-	for _, e := range all {
-		if e.dead() && e.start >= p.start {
-			s.still = false
-		}
-	}
+	c := looks.take()
+	s := sight{census: c, still: reaped && !c.moved && c.died < p.start}
+	s.live, s.dead = p.members(c)
 	return s
 }
 
-// members finds in a scan what belongs to p's tree: the living, and the dead that
-// only we can reap. The leader, while it is not reaped, is among the living.
-func (p *Process) members(all []entry) (live, dead []entry) {
-	m := &membership{p: p, self: os.Getpid(), at: make(map[int]int, len(all)), all: all, in: make([]bool, len(all))}
-	for i := range all {
-		m.at[all[i].pid] = i
+// bury reaps the dead of the tree. Under the subreaper all dead orphans are reaped:
+// whose they are need not be known.
+func (s *sight) bury() {
+	if subreaper.Load() {
+		s.census.bury()
 	}
-	if i, ok := m.at[m.self]; ok {
-		m.session = all[i].session
+	for _, e := range s.dead {
+		reapOrphan(e)
 	}
+}
+
+// members finds in a census what belongs to p's tree: the living, and the dead that
+// only we can reap.
+func (p *Process) members(c *census) (live, dead []entry) {
+	m := &membership{census: c, p: p, set: c.set()}
 	p.mu.Lock()
 	m.reaped = p.reaped
 	p.mu.Unlock()
-	p.tree.mu.Lock()
-	for i := range all {
-		m.in[i] = m.certain(&all[i])
-	}
-	p.tree.mu.Unlock()
+	m.certain()
 	for _, pid := range p.group.pids() {
-		if i, ok := m.at[pid]; ok && pid != m.self && all[i].start >= p.start {
-			m.in[i] = true
+		if i, ok := c.at[pid]; ok && pid != c.self && c.all[i].start >= p.start {
+			m.add(i)
 		}
 	}
-	m.descend()
-	for i := range all {
-		m.in[i] = m.in[i] || m.likely(i)
-	}
-	m.descend()
-	for i := range all {
-		e := all[i]
-		switch {
-		case e.pid == p.pid && e.dead() && !m.reaped: // the waiter's business
-		case m.in[i] && !e.dead():
-			live = append(live, e)
-		case e.dead() && e.ppid == m.self && m.orphan(&e) && (m.in[i] || subreaper.Load()):
-			dead = append(dead, e)
+	m.descend(0)
+	known := len(m.list)
+	for _, i := range c.loose {
+		if !m.in[i] && m.likely(&c.all[i]) {
+			m.add(i)
 		}
 	}
-	return live, dead
+	m.descend(known)
+	if m.reaped {
+		m.forget()
+	}
+	if !subreaper.Load() {
+		for _, i := range c.corpses {
+			if m.in[i] {
+				dead = append(dead, c.all[i])
+			}
+		}
+	}
+	return m.living(nil), dead
 }
 
 type membership struct {
-	p       *Process
-	reaped  bool
-	self    int // our pid
-	session int // our session
-	all     []entry
-	at      map[int]int // pid -> index
-	in      []bool
+	*census
+	*set
+	p      *Process
+	reaped bool
 }
 
-// certain members are known by numbers that cannot be anybody else's.
-func (m *membership) certain(e *entry) bool {
-	if e.pid == m.self || e.start < m.p.start {
-		return false
+// certain adds the members that are known by numbers that cannot be anybody else's.
+// The leader is among them even if it was reaped after the census: then it is not in
+// the table any more, and only by it its descendants are known.
+func (m *membership) certain() {
+	p := m.p
+	if i, ok := m.at[p.pid]; ok && (!m.reaped || p.start > 0 && m.all[i].start == p.start) {
+		m.add(i)
 	}
-	if e.pid == m.p.pid {
-		return !m.reaped
+	if m.holds(p.pid, p.start) {
+		m.link(&m.groups, p.pid)
+		m.link(&m.sessions, p.pid)
 	}
-	if start, ok := m.p.tree.members[e.pid]; ok && start == e.start {
-		return true
+	p.tree.mu.Lock()
+	defer p.tree.mu.Unlock()
+	for pid, start := range p.tree.members {
+		if i, ok := m.at[pid]; ok && m.all[i].start == start && pid != p.pid {
+			m.add(i)
+		}
 	}
-	if (e.pgrp == m.p.pid || e.session == m.p.pid) && m.holds(m.p.pid, m.p.start) {
-		return true
+	for session, start := range p.tree.sessions {
+		if m.holds(session, start) {
+			m.link(&m.sessions, session)
+		}
 	}
-	start, ok := m.p.tree.sessions[e.session]
-	return ok && m.holds(e.session, start)
 }
 
-// holds says whether a group or session number is still that of the process that
-// began at start. A number in use is not given out again, so if another process
-// has it, ours had died out.
-func (m *membership) holds(number int, start uint64) bool {
-	i, ok := m.at[number]
-	return !ok || m.all[i].start == start
+// link adds those of one chain that may belong to the tree.
+func (m *membership) link(l *chains, number int) {
+	for i := l.of(number); i >= 0; i = l.next[i] {
+		if e := &m.all[i]; e.pid != m.self && e.pid != m.p.pid && e.start >= m.p.start {
+			m.add(int(i))
+		}
+	}
+}
+
+// forget takes the reaped leader out again.
+func (m *membership) forget() {
+	if i, ok := m.at[m.p.pid]; ok && m.all[i].start == m.p.start {
+		m.in[i] = false
+	}
 }
 
 // likely members are told by their environment, or by being nobody else's.
-func (m *membership) likely(i int) bool {
-	e := &m.all[i]
+func (m *membership) likely(e *entry) bool {
 	adopted := subreaper.Load() && e.ppid == m.self
-	if e.dead() || e.pid == m.self || e.session == m.session || m.elsewhere(i) {
-		return false
-	}
 	if e.start < m.p.start && !adopted {
 		return false
 	}
-	mark := marker(e.pid)
+	mark := m.marker(e.pid)
 	if mark != "" && mark == m.p.spec.Marker {
 		return true
 	}
@@ -247,44 +255,6 @@ func (m *membership) likely(i int) bool {
 		return samePrefix(mark, m.p.spec.Marker) && !table.owned(mark, m.p)
 	}
 	return !table.suspect(e.start, m.p)
-}
-
-// elsewhere says that a process is below the leader of another tree, so that its
-// environment need not be read.
-func (m *membership) elsewhere(i int) bool {
-	for range m.all { // bounded: a scan is not a snapshot and might have a loop
-		e := &m.all[i]
-		if q := table.leader(e.pid); q != nil && q != m.p && q.start == e.start {
-			return true
-		}
-		next, ok := m.at[e.ppid]
-		if !ok || e.ppid == m.self {
-			return false
-		}
-		i = next
-	}
-	return false
-}
-
-// orphan says that a child of ours was not started by us: what we start leads a
-// tree, is spared, or stays in our session.
-func (m *membership) orphan(e *entry) bool {
-	return e.session != m.session && !table.foreign(e.pid)
-}
-
-// descend adds the descendants of the members.
-func (m *membership) descend() {
-	for grown := true; grown; {
-		grown = false
-		for i := range m.all {
-			if m.in[i] {
-				continue
-			}
-			if parent, ok := m.at[m.all[i].ppid]; ok && m.in[parent] && m.all[parent].pid != m.self {
-				m.in[i], grown = true, true
-			}
-		}
-	}
 }
 
 // samePrefix says that two markers are of the same state directory and boot.

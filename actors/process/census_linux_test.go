@@ -120,3 +120,35 @@ func made() int {
 	defer looks.looking.Unlock()
 	return looks.made
 }
+
+// Who was recorded is ended even if nothing else tells of it: no orphan, in no group or
+// session of the tree, without its mark.
+func TestRecordedMemberIsNotLeft(t *testing.T) {
+	t.Parallel()
+	member := exec.Command("/bin/sleep", "100")
+	member.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	forget, err := Spared(func() (int, error) { // of the sweeps of other tests
+		if err := member.Start(); err != nil {
+			return 0, err
+		}
+		return member.Process.Pid, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer forget()
+	defer func() { _ = member.Wait() }()
+	r := start(t, sh("exec sleep 100"))
+	r.Record()
+	e, ok := stat(member.Process.Pid)
+	if !ok {
+		t.Fatal("the member is not there")
+	}
+	r.tree.record([]entry{e})
+	r.Signal(syscall.SIGKILL)
+	r.wait(t)
+	if n := r.Sweep(t.Context()); n != 1 || running(member.Process.Pid) {
+		t.Errorf("killed %d, running %v", n, running(member.Process.Pid))
+		_ = member.Process.Kill()
+	}
+}

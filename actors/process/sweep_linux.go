@@ -72,8 +72,8 @@ func stillThere(list []entry) bool {
 
 // clean says, cheaply, that nothing is left. After a normal end the group is empty,
 // and everybody else below the leader would be our child by now. Of a tree that was
-// recorded, none may be one that could be anybody's. Without the subreaper nothing
-// cheap can say so.
+// recorded nobody may live, and no child of ours may be one that could be anybody's.
+// Without the subreaper nothing cheap can say so.
 func (p *Process) clean() bool {
 	p.mu.Lock()
 	reaped := p.reaped
@@ -81,7 +81,7 @@ func (p *Process) clean() bool {
 	if !reaped || !subreaper.Load() || !p.group.empty() {
 		return false
 	}
-	if syscall.Kill(-p.pid, 0) != syscall.ESRCH {
+	if syscall.Kill(-p.pid, 0) != syscall.ESRCH || p.tree.lives() {
 		return false
 	}
 	return !orphaned(p, p.tree.empty())

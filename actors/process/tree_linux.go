@@ -38,6 +38,18 @@ func (t *tree) empty() bool {
 	return len(t.members) == 0
 }
 
+// lives says that one of those that were recorded is not dead.
+func (t *tree) lives() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for pid, start := range t.members {
+		if e, ok := stat(pid); ok && e.start == start && !e.dead() {
+			return true
+		}
+	}
+	return false
+}
+
 // Record notes the tree as it is now, by pid and start time. Signal and SignalTree
 // do it before the first signal: killed parents take the family ties with them.
 func (p *Process) Record() {

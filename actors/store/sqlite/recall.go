@@ -8,8 +8,13 @@ import (
 	"github.com/agenthost/agenthost/actors/store"
 )
 
-// recalled bounds the records that are kept for readers.
-const recalled = 4096
+// recalled bounds the records that are kept for readers, recalledBytes the settings and
+// bodies in them: there is a bound for callers' settings, but it is far above what most
+// of them have.
+const (
+	recalled      = 4096
+	recalledBytes = 16 << 20
+)
 
 // recall keeps records of sessions that were read or written lately: every request
 // asks for one, and a look into the file costs a transaction. What it holds is what is
@@ -18,6 +23,8 @@ const recalled = 4096
 type recall struct {
 	mu   sync.Mutex
 	recs map[event.ID]*store.Session
+	// bytes are those of the records, as recalledBytes has them.
+	bytes int
 	// rounds count the commits that touched a session of a shard.
 	rounds [256]uint64
 }
@@ -53,18 +60,28 @@ func (r *recall) keep(rec *store.Session) {
 	if r.recs == nil {
 		r.recs = map[event.ID]*store.Session{}
 	}
+	r.drop(rec.ID)
 	r.recs[rec.ID] = rec
-	if len(r.recs) <= recalled {
+	r.bytes += weight(rec)
+	if len(r.recs) <= recalled && r.bytes <= recalledBytes {
 		return
 	}
-	drop := recalled / 4
 	for id := range r.recs { // which ones does not matter
-		if drop--; drop < 0 {
+		if len(r.recs) <= recalled*3/4 && r.bytes <= recalledBytes*3/4 {
 			return
 		}
+		r.drop(id)
+	}
+}
+
+func (r *recall) drop(id event.ID) {
+	if rec := r.recs[id]; rec != nil {
+		r.bytes -= weight(rec)
 		delete(r.recs, id)
 	}
 }
+
+func weight(rec *store.Session) int { return len(rec.Spec) + len(rec.Body) }
 
 // committed brings the records up to date with what a transaction has made of them.
 func (r *recall) committed(touched []touch, entries map[event.ID]*entry, era int64) {
@@ -74,7 +91,7 @@ func (r *recall) committed(touched []touch, entries map[event.ID]*entry, era int
 		r.rounds[t.id[0]]++
 		e, rec := entries[t.id], r.recs[t.id]
 		if e == nil || e.state == store.Deleted || rec == nil && (t.spec == nil || t.body == nil) {
-			delete(r.recs, t.id)
+			r.drop(t.id)
 			continue
 		}
 		now := store.Session{

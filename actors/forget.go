@@ -30,6 +30,9 @@ func (s *session) forgetOne(c actor.Context, m *forgetTurn) {
 			m.reply <- answer[struct{}]{err: err}
 			return
 		}
+		if s.forget == nil {
+			s.forget = map[event.ID][]*forgetTurn{}
+		}
 		s.forget[m.turn] = append(s.forget[m.turn], m)
 		s.cancel(c, m.turn)
 		return

@@ -89,8 +89,7 @@ func (s *session) flush(c actor.Context) {
 		return
 	}
 	for len(s.next) > 0 && s.next[0].empty() {
-		g := s.next[0]
-		s.next = s.next[1:]
+		g := s.shift()
 		for _, f := range g.then {
 			f(c, nil)
 		}
@@ -101,8 +100,7 @@ func (s *session) flush(c actor.Context) {
 	if len(s.next) == 0 {
 		return
 	}
-	g := s.next[0]
-	s.next = s.next[1:]
+	g := s.shift()
 	s.flight = g
 	self, root := c.Self(), s.host.root
 	started := s.host.now()
@@ -116,6 +114,17 @@ func (s *session) flush(c actor.Context) {
 	}
 	s.summary(com, g)
 	s.host.store.Commit(com)
+}
+
+// shift takes the oldest waiting group out. The list lets go of it too: a session that
+// rests would hold on to all that its newest group was about.
+func (s *session) shift() *group {
+	g := s.next[0]
+	s.next[0] = nil
+	if s.next = s.next[1:]; len(s.next) == 0 {
+		s.next = nil
+	}
+	return g
 }
 
 // summary adds the session's record, and a checkpoint when it is worth one. Both
@@ -160,7 +169,11 @@ func (s *session) landed(c actor.Context, err error) {
 		return
 	}
 	s.pause = retryAfter
-	if len(g.batch.Events) > 0 {
+	switch {
+	case len(g.batch.Events) == 0:
+	case g.create != nil && s.subs == 0 && s.state.AtRest():
+		s.ring.pass(g.batch.Last()) // nobody waits for what a new session without work began with
+	default:
 		s.ring.publish(g.batch)
 	}
 	s.ring.forget(g.forgotten...)

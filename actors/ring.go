@@ -58,6 +58,13 @@ func (r *ring) publish(b *fold.Batch) {
 	r.replace(old, &window{batches: batches, head: b.Last(), wake: make(chan struct{}), forgotten: forgotten})
 }
 
+// pass goes on to head with nothing kept of what led there: its readers come from the
+// store.
+func (r *ring) pass(head int64) {
+	r.bytes = 0
+	r.replace(r.window.Load(), &window{head: head, wake: make(chan struct{})})
+}
+
 // forget notes published TurnForgotten events.
 func (r *ring) forget(seqs ...int64) {
 	if len(seqs) == 0 {

@@ -111,17 +111,14 @@ func (s *session) reset() {
 	s.fifo = queue.NewSession(s.host.cfg.limits.MaxQueue)
 	s.ring = newRing(0, s.host.cfg.limits.RingBytes)
 	s.flight, s.next, s.staged, s.released = nil, nil, 0, nil
-	s.forget, s.claims = map[event.ID][]*forgetTurn{}, nil
+	s.forget, s.claims = nil, nil
 	s.lastCheckpoint, s.sinceBytes, s.skipped = 0, 0, 0
 	s.erasing, s.retryDue, s.hasty = false, false, event.ID{}
 }
 
 func (s *session) Receive(c actor.Context) {
 	if _, ok := c.Message().(*actor.Stopped); ok {
-		// The library may hold on to a stopped actor for as long as its parent
-		// lives; what it knew must not be held with it.
-		*s = session{host: s.host, id: s.id, dead: true}
-		return
+		return // all was done while it was stopping
 	}
 	if s.dead {
 		s.fallen(c)

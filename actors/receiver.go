@@ -47,57 +47,71 @@ var stopOnPanic = actor.NewOneForOneStrategy(0, time.Second, func(any) actor.Dir
 // props are the settings of sessions, turns and processes: a panic ends the
 // actor.
 func (h *Host) props(make func() actor.Actor) *actor.Props {
-	return actor.PropsFromProducer(make, actor.WithDispatcher(&h.crew), actor.WithSupervisor(stopOnPanic), actor.WithReceiverMiddleware(h.guard(true)))
+	return actor.PropsFromProducer(h.guard(make, true), actor.WithDispatcher(&h.crew), actor.WithMailbox(newMailbox), actor.WithSupervisor(stopOnPanic))
 }
 
 // rootProps are those of supervisor and reaper: they lose the message they
 // panicked on and go on, because everything hangs on them.
 func (h *Host) rootProps(make func() actor.Actor) *actor.Props {
-	return actor.PropsFromProducer(make, actor.WithDispatcher(&h.crew), actor.WithSupervisor(stopOnPanic), actor.WithGuardian(stopOnPanic), actor.WithReceiverMiddleware(h.guard(false)))
+	return actor.PropsFromProducer(h.guard(make, false), actor.WithDispatcher(&h.crew), actor.WithMailbox(newMailbox), actor.WithSupervisor(stopOnPanic), actor.WithGuardian(stopOnPanic))
 }
 
 // crasher is an actor that has something to do before it stops of a panic: it
 // sees to its end itself.
 type crasher interface{ crash(actor.Context) }
 
-// guard recovers a panic in a Receive. With stop the actor is over: it stops, or is
-// told if it is a crasher; a plain one gets no further message but the library's
+// guard puts a shielded in front of each actor that make gives.
+func (h *Host) guard(make func() actor.Actor, mortal bool) actor.Producer {
+	return func() actor.Actor { return &shielded{actor: make(), host: h, mortal: mortal} }
+}
+
+// shielded recovers a panic in an actor's Receive. A mortal one is over then: it stops,
+// or is told if it is a crasher; a plain one gets no further message but the library's
 // own. The panic value is logged, the message is not: it may hold a prompt.
-func (h *Host) guard(stop bool) actor.ReceiverMiddleware {
-	return func(next actor.ReceiverFunc) actor.ReceiverFunc {
-		over := false // this actor's alone: props are made for each spawn
-		return func(c actor.ReceiverContext, env *actor.MessageEnvelope) {
-			if over && !systemMessage(env.Message) {
-				return
-			}
-			switch env.Message.(type) {
-			case *actor.Started:
-				h.stats.actors.Add(1)
-			case *actor.Stopped:
-				h.stats.actors.Add(-1)
-			}
-			defer func() {
-				r := recover()
-				if r == nil {
-					return
-				}
-				h.log.Error("actor crashed", "actor", c.Self().GetId(), "panic", fmt.Sprint(r), "stack", string(debug.Stack()))
-				h.stats.crashes.Add(1)
-				ctx, ok := c.(actor.Context)
-				if !ok || !stop {
-					return
-				}
-				if a, ok := c.Actor().(crasher); ok && !over {
-					over = !h.tried(func() { a.crash(ctx) })
-				} else {
-					over = true
-				}
-				if over {
-					ctx.Stop(ctx.Self())
-				}
-			}()
-			next(c, env)
+//
+// It is no middleware of the library's: that costs each actor some objects for as long
+// as it lives, and each message one.
+type shielded struct {
+	actor        actor.Actor // nil once it has stopped
+	host         *Host
+	mortal, over bool
+}
+
+func (g *shielded) Receive(c actor.Context) {
+	if g.actor == nil || g.over && !systemMessage(c.Message()) {
+		return
+	}
+	switch c.Message().(type) {
+	case *actor.Started:
+		g.host.stats.actors.Add(1)
+	case *actor.Stopped:
+		g.host.stats.actors.Add(-1)
+		// The library may hold on to a stopped actor for as long as its parent lives;
+		// what it knew must not be held with it.
+		defer func() { g.actor = nil }()
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			g.fell(c, r)
 		}
+	}()
+	g.actor.Receive(c)
+}
+
+// fell is what is done after a panic.
+func (g *shielded) fell(c actor.Context, cause any) {
+	g.host.log.Error("actor crashed", "actor", c.Self().GetId(), "panic", fmt.Sprint(cause), "stack", string(debug.Stack()))
+	g.host.stats.crashes.Add(1)
+	if !g.mortal {
+		return
+	}
+	if a, ok := g.actor.(crasher); ok && !g.over {
+		g.over = !g.host.tried(func() { a.crash(c) })
+	} else {
+		g.over = true
+	}
+	if g.over {
+		c.Stop(c.Self())
 	}
 }
 

@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"maps"
 	"time"
 
 	"github.com/agenthost/agenthost/actors/budget"
@@ -60,9 +61,14 @@ type (
 
 // supervisor owns the registry of active sessions and the turn slots.
 type supervisor struct {
-	host     *Host
+	host *Host
+	// props are those of all sessions: the library keeps them as long as the actor.
+	// born is the session that is just being spawned.
+	props    *actor.Props
+	born     *session
 	admit    *queue.Admission
 	sessions map[event.ID]*registration
+	most     int                   // of sessions, since its maps were made
 	holders  map[event.ID]event.ID // turn -> session, of granted slots
 	lined    map[event.ID]int64    // turn -> since when it waits in the line
 	byPID    map[string]event.ID
@@ -96,7 +102,7 @@ func newSupervisor(h *Host, ledger *budget.Ledger, left memoryLeft) *supervisor 
 	admit := queue.NewAdmission(h.cfg.rules())
 	admit.SetRoom(h.further(left, 0))
 	admit.Hold(h.stats.lowDisk.Load())
-	return &supervisor{
+	s := &supervisor{
 		host:      h,
 		admit:     admit,
 		sessions:  map[event.ID]*registration{},
@@ -109,6 +115,12 @@ func newSupervisor(h *Host, ledger *budget.Ledger, left memoryLeft) *supervisor 
 		questions: map[event.ID]*asks{},
 		ledger:    ledger,
 	}
+	s.props = h.props(func() actor.Actor {
+		ses := s.born
+		s.born = nil
+		return ses
+	})
+	return s
 }
 
 func (s *supervisor) Receive(c actor.Context) {
@@ -216,10 +228,12 @@ func (s *supervisor) activate(c actor.Context, id event.ID, from origin) *regist
 	if from == fromStore && s.crashes[id] > 0 {
 		from = afterCrash
 	}
-	pid := c.Spawn(s.host.props(func() actor.Actor { return newSession(s.host, id, c.Self(), from) }))
+	s.born = newSession(s.host, id, c.Self(), from)
+	pid := c.Spawn(s.props)
 	r := &registration{pid: pid}
 	s.sessions[id] = r
 	s.byPID[pid.GetId()] = id
+	s.most = max(s.most, len(s.sessions))
 	return r
 }
 
@@ -253,6 +267,7 @@ func (s *supervisor) gone(c actor.Context, who *actor.PID) {
 	r := s.sessions[id]
 	delete(s.byPID, who.GetId())
 	delete(s.sessions, id)
+	s.compact()
 	delete(s.questions, id)
 	delete(s.suspects, id)
 	for turn, session := range s.holders {
@@ -276,6 +291,21 @@ func (s *supervisor) gone(c actor.Context, who *actor.PID) {
 	}
 	s.settled(id)
 	s.checkDrained(c)
+}
+
+// roomy is how many sessions the maps may have room for before it matters.
+const roomy = 1024
+
+// compact makes the maps of sessions anew when they had many more in them than they
+// have: a map never gives its room back.
+func (s *supervisor) compact() {
+	if s.most <= roomy || len(s.sessions) > s.most/4 {
+		return
+	}
+	sessions, byPID := make(map[event.ID]*registration, len(s.sessions)), make(map[string]event.ID, len(s.byPID))
+	maps.Copy(sessions, s.sessions)
+	maps.Copy(byPID, s.byPID)
+	s.sessions, s.byPID, s.most = sessions, byPID, len(sessions)
 }
 
 // A crashed session is revived after a moment that doubles with every crash.

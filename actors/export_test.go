@@ -62,3 +62,14 @@ func Inspect(ctx context.Context, h *Host) (int, error) {
 
 // AvailableMemory is what the host sees of the machine's memory.
 func AvailableMemory() (uint64, bool) { return availableMemory() }
+
+// WithUnusedRest replaces the time that a session without a turn stays in memory.
+func WithUnusedRest(d time.Duration) Option { return func(c *config) { c.unusedRest = d } }
+
+// PutAway lets sessions leave memory that have nothing to do, as if they had rested for
+// long enough.
+func PutAway(h *Host, ids ...event.ID) {
+	for _, id := range ids {
+		h.root.Send(h.supervisor, &restful{id})
+	}
+}

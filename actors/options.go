@@ -216,6 +216,7 @@ type config struct {
 	shares       map[string]Share
 	hidden       *redact.Live
 	memory       scales
+	unusedRest   time.Duration
 	policy       *policy.Roster
 	// machine is what there is to isolate with; unseen are paths that no confined CLI sees.
 	machine *isolation.Machine
@@ -392,6 +393,7 @@ func (c *config) fill() {
 	}
 	c.limits = c.limits.withDefaults()
 	c.memory.fill()
+	def(&c.unusedRest, unusedRest)
 	for i := range c.runtimes {
 		r := &c.runtimes[i]
 		def(&r.Binary, r.Adapter.Binary())

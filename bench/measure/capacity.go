@@ -92,7 +92,11 @@ func size(dir string) (bytes float64) {
 	return bytes
 }
 
-// known are sessions that the server has in memory.
+// unused is how long sessions without a turn stay in memory, and some more.
+const unused = 7 * time.Second
+
+// known are sessions that the server knows: when the last one was made, while those of
+// the last seconds are still in memory, and later, when none is.
 func known(l *lab, s *subject, n int) (report.Figures, error) {
 	before, began := l.settled(s), time.Now()
 	err := parallel(l.ctx, 64, n, func(ctx context.Context, _ *drive.Session, _ int) error {
@@ -103,7 +107,10 @@ func known(l *lab, s *subject, n int) (report.Figures, error) {
 		return nil, err
 	}
 	took := time.Since(began)
+	made := l.settled(s)
+	wait(l.ctx, unused)
 	f := l.rest(s, before, n)
+	f["made_mib"], f["made_each_kib"] = made/(1<<20), (made-before)/float64(n)/1024
 	f["create_per_s"] = float64(n) / took.Seconds()
 	return f, nil
 }

@@ -18,7 +18,7 @@ var mainFigures = map[string][]string{
 	"latency": {"p50_us", "p99_us", "lost"}, "sessions": {"create_per_s", "create_cpu_us", "session_kib", "rss_mib"},
 	"streams": {"stream_kib", "idle_cpu_percent"}, "overload": {"drain_s", "at_once", "shift", "lost", "rss_mib"}, "cancel": {"gone_ms", "left"},
 	"opening": {"last_ms", "p50_ms"}, "light": {"wait_share", "drain_s", "lost"}, "history": {"cpu_growth", "p50_growth"},
-	Capacity: {"rss_mib", "grown_mib", "each_kib", "idle_cpu_percent", "goroutines", "answer_ms", "answer_empty_ms", "disk_mib", "seeded_per_s", "create_per_s", "start_per_s", "gone_ms", "left"},
+	Capacity: {"rss_mib", "grown_mib", "each_kib", "idle_cpu_percent", "goroutines", "answer_ms", "answer_empty_ms", "disk_mib", "seeded_per_s", "made_mib", "made_each_kib", "create_per_s", "start_per_s", "gone_ms", "left"},
 	"load":   {"turns", "failed", "turns_per_s", "wait_p50_ms", "wait_p90_ms", "wait_p99_ms", "wait_p999_ms", "wait_max_ms", "first_p50_ms", "first_p99_ms", "work_p50_ms", "work_p99_ms"}, "errors": {"count"},
 	"restart": {"answer_s", "rss_mib"}, "churn": {"rss_growth", "descriptors_more", "goroutines_more"},
 }

@@ -120,12 +120,19 @@ func fan(sights []*Sight, openOne func() (*http.Response, error), start func() e
 		}
 		streams = append(streams, resp)
 	}
+	began := time.Now()
 	if err := start(); err != nil {
 		return err
 	}
+	posted := time.Since(began)
 	errs := make(chan error, len(sights))
 	for i, s := range sights {
-		go func() { errs <- follow(streams[i].Body, s, ended) }()
+		s.Posted = posted
+		var in io.Reader = streams[i].Body
+		if s.Slow > 0 {
+			in = &slow{in, s.Slow, s.Full}
+		}
+		go func() { errs <- follow(in, s, ended) }()
 	}
 	var first error
 	for range sights {

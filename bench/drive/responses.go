@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"time"
 )
 
 // Responses drives the Responses wire. A session is a conversation.
@@ -52,10 +53,12 @@ func (s *responsesSession) body(prompt string) map[string]any {
 func (s *responsesSession) Turn(ctx context.Context, prompt string, sight *Sight) error {
 	body := s.body(prompt)
 	body["stream"] = true
+	began := time.Now()
 	resp, err := s.stream(ctx, "POST", "/v1/responses", body)
 	if err != nil {
 		return err
 	}
+	sight.Posted = time.Since(began)
 	defer func() { _ = resp.Body.Close() }()
 	return completed(sight, follow(resp.Body, sight, responsesEnd))
 }

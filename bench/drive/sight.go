@@ -10,6 +10,12 @@ import (
 type Sight struct {
 	// FirstFrame is when the first event of the wire was read.
 	FirstFrame time.Time
+	// Posted is how long the small request took that handed the turn in.
+	Posted time.Duration
+	// Slow makes the reader take that many bytes a second until Full is closed; 0 reads
+	// what there is.
+	Slow int
+	Full <-chan struct{}
 	// First is when the first text was read, Last when the latest was.
 	First, Last time.Time
 	// Events are texts seen for the first time, in order; Lost are numbers that were
@@ -19,6 +25,8 @@ type Sight struct {
 	// Delays are from the CLI's write to the read, one a text; kept when Keep is set.
 	Keep   bool
 	Delays []time.Duration
+	// LastID is the id of the last event, "" without any.
+	LastID string
 	// Ended is how the turn ended: "completed", or what the wire says else.
 	Ended string
 }

@@ -19,7 +19,8 @@ type ending func(event, data []byte) string
 func follow(body io.Reader, s *Sight, ended ending) error {
 	in := &clocked{Reader: body}
 	r := bufio.NewReaderSize(in, 256<<10)
-	var event []byte
+	var event, id []byte
+	defer func() { s.LastID = string(id) }()
 	for {
 		line, err := readLine(r)
 		if err != nil { // what came of the line is none
@@ -33,6 +34,8 @@ func follow(body io.Reader, s *Sight, ended ending) error {
 				s.FirstFrame = in.at
 			}
 			s.Frames++
+		case bytes.HasPrefix(line, []byte("id: ")):
+			id = append(id[:0], bytes.TrimSpace(line[4:])...)
 		case bytes.HasPrefix(line, []byte("data: ")):
 			s.see(in.at, line[6:])
 			if end := ended(event, line[6:]); end != "" {
@@ -54,6 +57,22 @@ func (c *clocked) Read(b []byte) (int, error) {
 	n, err := c.Reader.Read(b)
 	c.at = time.Now()
 	return n, err
+}
+
+// slow reads a tenth of its bytes ten times a second, and all of them once full is closed.
+type slow struct {
+	io.Reader
+	bytes int // a second
+	full  <-chan struct{}
+}
+
+func (s *slow) Read(b []byte) (int, error) {
+	select {
+	case <-s.full:
+		return s.Reader.Read(b)
+	case <-time.After(time.Second / 10):
+	}
+	return s.Reader.Read(b[:min(len(b), max(s.bytes/10, 1))])
 }
 
 // readLine is a line of any length, valid until the next call.

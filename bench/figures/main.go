@@ -19,29 +19,24 @@ import (
 	"github.com/agenthost/agenthost/bench/hostproc"
 )
 
+// bench is one run.
+type bench struct{ hostproc.Alone }
+
 func main() {
 	sessions := flag.Int("sessions", 10_000, "idle sessions to make")
 	stored := flag.Int("stored", 100_000, "sessions that are stored when the server is replaced; 0 leaves it out")
 	turns := flag.Int("turns", 200, "turns, spawns and syncs to time")
 	passivate := flag.Duration("passivate", 20*time.Second, "limits.passivate_after of the second memory figure")
 	flag.Parse()
-	b := &bench{}
-	err := b.run(*sessions, *stored, *turns, *passivate)
-	for i := len(b.cleanup) - 1; i >= 0; i-- {
-		b.cleanup[i]()
-	}
+	b := &bench{hostproc.Alone{Name: "figures"}}
+	err := b.Do(func() error { return b.run(*sessions, *stored, *turns, *passivate) })
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "figures:", err)
 		os.Exit(1)
 	}
 }
 
-func (b *bench) run(sessions, stored, turns int, passivate time.Duration) (err error) {
-	defer func() {
-		if stop, ok := recover().(failure); ok { // of Fatalf: hostproc speaks to a test
-			err = errors.Join(err, stop)
-		}
-	}()
+func (b *bench) run(sessions, stored, turns int, passivate time.Duration) error {
 	bin, err := hostproc.Build()
 	if err != nil {
 		return err

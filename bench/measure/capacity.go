@@ -18,7 +18,7 @@ import (
 // capacities are how much a server holds: each kind of thing in several counts, beside
 // the same server without any, so that its growth can be told.
 func capacities() scenario {
-	return scenario{name: report.Capacity, subjects: []string{agentsName}, fresh: true, hidden: true, reps: 1, env: collected,
+	return scenario{name: report.Capacity, subjects: []string{agentsName}, fresh: true, fullOnly: true, reps: 1, env: collected,
 		config: map[string]any{"passivate_after": "1h", "max_sessions": many, "max_concurrent_turns": 1024, "min_available_memory": "0"},
 		quick:  []string{"stored 1000", "known 1000", "streams 100", "running 10"},
 		full: []string{"stored 1000", "stored 10000", "stored 100000", "stored 1000000", "known 1000", "known 10000", "known 100000",
@@ -99,11 +99,7 @@ const unused = 7 * time.Second
 // the last seconds are still in memory, and later, when none is.
 func known(l *lab, s *subject, n int) (report.Figures, error) {
 	before, began := l.settled(s), time.Now()
-	err := parallel(l.ctx, 64, n, func(ctx context.Context, _ *drive.Session, _ int) error {
-		_, err := s.wire.Session(ctx)
-		return err
-	})
-	if err != nil {
+	if _, err := l.create(s, n); err != nil {
 		return nil, err
 	}
 	took := time.Since(began)

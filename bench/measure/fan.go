@@ -16,7 +16,7 @@ const pacedFan = "32 readers, paced"
 
 // fans are turns that many read.
 func fans() scenario {
-	return scenario{name: "fan", subjects: []string{copyName, plainName, report.Control, agentsName, embeddedName}, dialect: "claude",
+	return scenario{name: "fan", peers: true, subjects: []string{copyName, plainName, report.Control, agentsName, embeddedName}, dialect: "claude",
 		quick: []string{"32 readers", pacedFan}, full: []string{"1 readers", "8 readers", "32 readers", pacedFan},
 		run: func(l *lab, s *subject, kase string) (report.Figures, error) {
 			readers, err := strconv.Atoi(strings.Fields(kase)[0])
@@ -64,9 +64,12 @@ func fans() scenario {
 // latencies are turns at a moderate rate: how long a text takes from the CLI's write to
 // the reader.
 func latencies() scenario {
-	return scenario{name: "latency", subjects: append([]string{copyName, embeddedName}, hosts...), dialect: "claude",
-		full: []string{"turns=1", "turns=16", "turns=64"},
+	return scenario{name: "latency", peers: true, subjects: append([]string{copyName, embeddedName}, hosts...), dialect: "claude",
+		full: []string{"turns=1", "turns=16", "turns=64", "readers=32"},
 		run: func(l *lab, s *subject, kase string) (report.Figures, error) {
+			if kase == "readers=32" {
+				return l.heard(s, 32)
+			}
 			n, err := strconv.Atoi(strings.TrimPrefix(kase, "turns="))
 			if err != nil {
 				return nil, err
@@ -90,13 +93,81 @@ func latencies() scenario {
 					err = e
 				}
 			}
-			var delays []time.Duration
+			list := make([]*drive.Sight, n)
 			for i := range sights {
-				delays = append(delays, sights[i].Delays...)
+				list[i] = &sights[i]
 			}
+			return delays(list, n*each), err
+		}}
+}
+
+// heard is one turn at that rate to several readers.
+func (l *lab) heard(s *subject, readers int) (report.Figures, error) {
+	const rate, n = 1500, 3000
+	ses, err := s.wire.Session(l.ctx)
+	if err != nil {
+		return nil, err
+	}
+	sights := make([]*drive.Sight, readers)
+	for i := range sights {
+		sights[i] = &drive.Sight{Keep: true}
+	}
+	if err := ses.Fan(l.ctx, fmt.Sprintf("[[events: %d 200 %d 1]]", n, rate), sights); err != nil {
+		return nil, err
+	}
+	return delays(sights, readers*n), nil
+}
+
+// delays are figures of what readers saw of n texts in all.
+func delays(sights []*drive.Sight, n int) report.Figures {
+	var all []time.Duration
+	for _, s := range sights {
+		all = append(all, s.Delays...)
+	}
+	return report.Figures{
+		"p50_us": us(drive.Quantile(all, .5)), "p99_us": us(drive.Quantile(all, .99)), "max_us": us(drive.Quantile(all, 1)), "lost": float64(n - len(all)),
+	}
+}
+
+// slows are one reader that reads 10 KB/s beside 31 that read what there is, and the same
+// without it: the others must not wait for it, nor may it miss anything in between.
+func slows() scenario {
+	return scenario{name: "slow", subjects: []string{plainName, report.Control, agentsName}, dialect: "claude", fresh: true, full: []string{"31 readers and one of 10 KB/s"}, reps: 3,
+		run: func(l *lab, s *subject, _ string) (report.Figures, error) {
+			const n, fast = 3000, 31 // of 2,000 B: with what says so more than a socket holds
+			play := func(slow *drive.Sight) ([]*drive.Sight, error) {
+				ses, err := s.wire.Session(l.ctx)
+				if err != nil {
+					return nil, err
+				}
+				sights := make([]*drive.Sight, fast, fast+1)
+				for i := range sights {
+					sights[i] = &drive.Sight{Keep: true}
+				}
+				if slow != nil {
+					sights = append(sights, slow)
+				}
+				err = ses.Fan(l.ctx, fmt.Sprintf("[[events: %d 2000 750 1]]", n), sights)
+				return sights[:fast], err
+			}
+			without, err := play(nil)
+			if err != nil {
+				return nil, err
+			}
+			full := make(chan struct{})
+			free := time.AfterFunc(5*time.Second, func() { close(full) }) // behind the turn's end
+			defer free.Stop()
+			slow := &drive.Sight{Slow: 10_000, Full: full}
+			before := rss(s.pid)
+			// A slow reader whose stream is ended has an error; what the others miss is counted.
+			with, err := play(slow)
+			if with == nil {
+				return nil, err
+			}
+			a, b := delays(without, fast*n), delays(with, fast*n)
 			return report.Figures{
-				"p50_us": us(drive.Quantile(delays, .5)), "p99_us": us(drive.Quantile(delays, .99)), "max_us": us(drive.Quantile(delays, 1)),
-				"lost": float64(n*each - len(delays)),
-			}, err
+				"p99_us": a["p99_us"], "p99_with_us": b["p99_us"], "p99_ratio": b["p99_us"] / a["p99_us"], "slow_events": float64(slow.Events),
+				"rss_growth_mib": (rss(s.pid) - before) / (1 << 20), "lost": a["lost"] + b["lost"] + float64(slow.Lost),
+			}, nil
 		}}
 }

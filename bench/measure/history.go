@@ -76,11 +76,31 @@ func cancels() scenario {
 			if err != nil {
 				return nil, err
 			}
-			began := time.Now()
-			err = parallel(l.ctx, n, n, func(ctx context.Context, _ *drive.Session, i int) error { return list[i].Cancel(ctx) })
+			open, began := 0, time.Now()
+			if s.host != nil {
+				open = s.host.Descriptors()
+			}
+			ended := make([]time.Duration, n)
+			err = parallel(l.ctx, n, n, func(ctx context.Context, _ *drive.Session, i int) error {
+				began := time.Now()
+				if err := list[i].Cancel(ctx); err != nil || s.host == nil {
+					return err
+				}
+				for {
+					end, err := list[i].Ended(ctx)
+					if ended[i] = time.Since(began); err != nil || end != "" {
+						return err
+					}
+					wait(ctx, 5*time.Millisecond)
+				}
+			})
 			if err == nil {
 				err = l.until(func() bool { return children(s.pid) == 0 })
 			}
-			return report.Figures{"gone_ms": ms(time.Since(began)), "left": float64(marked(s))}, err
+			f := report.Figures{"gone_ms": ms(time.Since(began)), "left": float64(marked(s))}
+			if s.host != nil {
+				f["ended_ms"], f["descriptors_more"] = ms(drive.Quantile(ended, .5)), float64(s.host.Descriptors()-open)
+			}
+			return f, err
 		}}
 }

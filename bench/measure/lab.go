@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agenthost/agenthost/bench/drive"
 	"github.com/agenthost/agenthost/bench/hostproc"
 	"github.com/agenthost/agenthost/bench/report"
 )
@@ -22,6 +23,7 @@ type lab struct {
 	dir     string // on the disk whose syncs are measured
 	cleanup []func()
 	failed  bool
+	began   time.Time
 }
 
 var _ hostproc.TB = (*lab)(nil)
@@ -42,18 +44,21 @@ func Run(ctx context.Context, o Options) (*report.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &lab{Options: o, ctx: ctx, dir: dir}
+	l := &lab{Options: o, ctx: ctx, dir: dir, began: time.Now()}
 	l.Cleanup(func() { _ = os.RemoveAll(dir) })
 	defer l.clean(0)
 	r := &report.Result{
 		Schema: report.Schema, Started: time.Now().UTC(), Version: o.Version, Commit: o.Commit, Profile: "quick",
 		Machine: Machine(), Settings: map[string]string{},
 	}
+	for k, v := range limits {
+		r.Settings[k] = fmt.Sprint(v)
+	}
 	if o.Full {
 		r.Profile = "full"
 	}
 	for _, s := range scenarios() {
-		if s.hidden && len(o.Run) == 0 || len(o.Run) > 0 && !slices.Contains(o.Run, s.name) {
+		if (s.hidden || s.fullOnly && !o.Full) && len(o.Run) == 0 || len(o.Run) > 0 && !slices.Contains(o.Run, s.name) {
 			continue
 		}
 		err = errors.Join(err, l.scenario(r, s))
@@ -89,6 +94,11 @@ func (l *lab) scenario(r *report.Result, s scenario) error {
 	if l.Before != "" && slices.Contains(names, responsesName) {
 		names = append(names, before...)
 	}
+	if s.peers {
+		for _, p := range l.Peers {
+			names = append(names, p.Name)
+		}
+	}
 	names = slices.DeleteFunc(names, func(n string) bool {
 		if len(l.Subjects) > 0 {
 			return !slices.Contains(l.Subjects, n)
@@ -104,6 +114,10 @@ func (l *lab) scenario(r *report.Result, s scenario) error {
 	var errs []error
 	try := func(what string, f func() error) bool {
 		err := l.guard(f)
+		var none drive.Unsupported
+		if errors.As(err, &none) { // this subject has no such thing
+			return false
+		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s, %s: %w", s.name, what, err))
 			r.Notes = append(r.Notes, errs[len(errs)-1].Error())
@@ -130,7 +144,12 @@ func (l *lab) scenario(r *report.Result, s scenario) error {
 					if s.fresh {
 						at := len(l.cleanup)
 						defer l.clean(at)
-						if sub, err = l.start(name, s); err != nil {
+						if s.begin != nil {
+							sub, err = s.begin(l, name, kase)
+						} else {
+							sub, err = l.start(name, s)
+						}
+						if err != nil {
 							return err
 						}
 					}
@@ -154,7 +173,7 @@ func (l *lab) scenario(r *report.Result, s scenario) error {
 
 func (l *lab) say(format string, args ...any) {
 	if l.Out != nil {
-		_, _ = fmt.Fprintf(l.Out, format+"\n", args...)
+		_, _ = fmt.Fprintf(l.Out, "%s "+format+"\n", append([]any{time.Since(l.began).Round(time.Second)}, args...)...)
 	}
 }
 

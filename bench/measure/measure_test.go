@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/agenthost/agenthost/bench/hostproc"
+	"github.com/agenthost/agenthost/bench/report"
 )
 
 func TestRunsAreJudgedByWhatRan(t *testing.T) {
@@ -18,6 +19,27 @@ func TestRunsAreJudgedByWhatRan(t *testing.T) {
 	r, err := runs(file)
 	if err != nil || r.atOnce != 2 || r.twice != 1 || len(r.order) != 4 || r.shift() != 2 {
 		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// A CLI that lives on is measured beside its own protocol.
+func TestLongLivedCLIIsBesideItsProtocol(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("builds and starts servers")
+	}
+	bin, err := hostproc.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Run(t.Context(), Options{Self: bin.Server, Fake: bin.Fake, Run: []string{"persistent"}, Cases: []string{standinCodex}, Reps: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{report.Bare, responsesName, agentsName} {
+		if s, ok := r.Cell("persistent", standinCodex, name).Of("p50_ms"); !ok || s.Median <= 0 {
+			t.Errorf("%s: %+v", name, s)
+		}
 	}
 }
 

@@ -22,6 +22,8 @@ type Options struct {
 	Reps int
 	// Out is told what is being done.
 	Out io.Writer
+	// Peers are other hosts, measured beside this one.
+	Peers []Peer
 	// Version and Commit go into the result.
 	Version, Commit string
 	// ServerEnv is added to the environment of the product's server.
@@ -42,13 +44,17 @@ type scenario struct {
 	dialect string
 	// reps bounds the repetitions, quickReps those of the quick profile; 0 does not.
 	reps, quickReps int
-	// hidden scenarios run only when they are named.
-	hidden bool
+	// hidden scenarios run only when they are named; fullOnly ones also in a full run.
+	hidden, fullOnly bool
 	// fresh starts the subjects anew for each repetition and case.
 	fresh bool
+	// peers says that other hosts that are given take part.
+	peers bool
+	// begin starts a subject of a case instead of the usual way; with fresh.
+	begin func(l *lab, name, kase string) (*subject, error)
 	run   func(*lab, *subject, string) (report.Figures, error)
 }
 
 func scenarios() []scenario {
-	return []scenario{syncs(), turns(), rates(), messages(), fans(), latencies(), sessions(), streams(), overloads(), cancels(), openings(), lights(), histories(), restarts(), churns(), capacities(), smoke("codex"), smoke("claude")}
+	return []scenario{syncs(), turns(), rates(), messages(), fans(), latencies(), sessions(), passivations(), finishes(), streams(), slows(), overloads(), refusals(), cancels(), openings(), lights(), persistents(), histories(), churns(), capacities(), smoke("codex"), smoke("claude")}
 }

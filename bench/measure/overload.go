@@ -50,6 +50,42 @@ func overloads() scenario {
 		}}
 }
 
+// refusals are an overload of one session with the queue that is usual.
+func refusals() scenario {
+	return scenario{name: "overload", subjects: []string{responsesName, agentsName}, fresh: true, config: map[string]any{"max_concurrent_turns": 4, "max_queue": 32},
+		full: []string{"one session, default queue"}, reps: 3, run: func(l *lab, s *subject, _ string) (report.Figures, error) { return l.refusals(s, 300) }}
+}
+
+// refusals hand more to one session than its queue takes: what was accepted runs, in
+// order, and the rest is refused.
+func (l *lab) refusals(s *subject, n int) (report.Figures, error) {
+	ses, err := s.wire.Session(l.ctx)
+	if err != nil {
+		return nil, err
+	}
+	began, accepted, refused := time.Now(), 0, 0
+	for range n {
+		err := ses.Send(l.ctx, fmt.Sprintf("[[events: 1 50 0 1]] tag:t%d", accepted))
+		var no *drive.Refused
+		switch {
+		case err == nil:
+			accepted++
+		case errors.As(err, &no) && no.Status == 429:
+			refused++
+		default:
+			return nil, err
+		}
+	}
+	r, err := waitRuns(l.ctx, s.log, accepted)
+	if err != nil {
+		return nil, err
+	}
+	return report.Figures{
+		"drain_s": time.Since(began).Seconds(), "at_once": float64(r.atOnce), "shift": float64(r.shift()), "rss_mib": rss(s.pid) / (1 << 20),
+		"refused": float64(refused), "lost": float64(n - accepted - refused + accepted - len(r.order) + r.twice),
+	}, nil
+}
+
 // waitRuns waits until n turns have ended, by what the stand-ins noted.
 func waitRuns(ctx context.Context, log string, n int) (*ran, error) {
 	tick := time.NewTicker(20 * time.Millisecond)

@@ -11,7 +11,7 @@ import (
 
 // rates are turns of a CLI that prints as fast as it can.
 func rates() scenario {
-	return scenario{name: "rate", subjects: append([]string{copyName, embeddedName}, hosts...), dialect: "claude",
+	return scenario{name: "rate", peers: true, subjects: append([]string{copyName, embeddedName}, hosts...), dialect: "claude",
 		quick: []string{"deltas 200"}, full: []string{"deltas 200", "deltas 2000"}, run: rate}
 }
 

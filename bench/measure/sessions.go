@@ -3,9 +3,9 @@ package measure
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -21,23 +21,17 @@ var collected = []string{"GOGC=10"}
 // of them.
 func sessions() scenario {
 	return scenario{name: "sessions", subjects: []string{plainName, report.Control, agentsName, responsesName}, fresh: true, env: collected,
-		quick: []string{"2000"}, full: []string{"3000", "30000", "100000"}, reps: 3, quickReps: 1, config: map[string]any{"passivate_after": "1h"},
+		quick: []string{"2000"}, full: []string{"3000", "30000"}, peers: true, reps: 3, quickReps: 1, config: map[string]any{"passivate_after": "1h"},
 		run: func(l *lab, s *subject, kase string) (report.Figures, error) {
 			n, err := strconv.Atoi(kase)
 			if err != nil {
 				return nil, err
 			}
-			create := func(n int) error {
-				return parallel(l.ctx, 64, n, func(ctx context.Context, _ *drive.Session, _ int) error {
-					_, err := s.wire.Session(ctx)
-					return err
-				})
-			}
-			if err := create(n / 3); err != nil {
+			if _, err := l.create(s, n/3); err != nil {
 				return nil, err
 			}
 			at, server, began := l.settled(s), cpu(s.pid), time.Now()
-			if err := create(n - n/3); err != nil {
+			if _, err := l.create(s, n-n/3); err != nil {
 				return nil, err
 			}
 			took := time.Since(began)
@@ -49,6 +43,68 @@ func sessions() scenario {
 				"session_kib": (after - at) / rest / 1024, "rss_mib": after / (1 << 20),
 			}
 			return f, nil
+		}}
+}
+
+// passivations are sessions that have left memory: what the server still keeps of each.
+func passivations() scenario {
+	return scenario{name: "passivated", subjects: []string{agentsName}, fresh: true, env: collected, full: []string{"20000"}, reps: 2, config: map[string]any{"passivate_after": "1s", "max_sessions": many},
+		run: func(l *lab, s *subject, kase string) (report.Figures, error) {
+			n, err := strconv.Atoi(kase)
+			if err != nil {
+				return nil, err
+			}
+			var size [2]float64
+			for i := range size {
+				if _, err := l.create(s, []int{n / 10, n - n/10}[i]); err != nil {
+					return nil, err
+				}
+				if err := l.within(time.Minute, func() bool { return s.host.Metric("agenthost_sessions_active") == 0 }); err != nil {
+					return nil, fmt.Errorf("sessions stay in memory: %w", err)
+				}
+				size[i] = l.settled(s)
+			}
+			return report.Figures{"session_kib": (size[1] - size[0]) / float64(n-n/10) / 1024, "rss_mib": size[1] / (1 << 20)}, nil
+		}}
+}
+
+// create makes n sessions by 64 clients.
+func (l *lab) create(s *subject, n int) ([]drive.Session, error) {
+	list := make([]drive.Session, n)
+	err := parallel(l.ctx, 64, n, func(ctx context.Context, _ *drive.Session, i int) (err error) {
+		list[i], err = s.wire.Session(ctx)
+		return err
+	})
+	return list, err
+}
+
+// finishes are sessions of one turn each: what a finished turn leaves in memory, and what
+// is left when all are deleted.
+func finishes() scenario {
+	return scenario{name: "finished", subjects: []string{plainName, agentsName, responsesName}, fresh: true, env: collected, full: []string{"1000 turns"}, reps: 3,
+		config: map[string]any{"passivate_after": "1h", "max_concurrent_turns": 8},
+		run: func(l *lab, s *subject, _ string) (report.Figures, error) {
+			const n = 1000
+			list, err := l.create(s, n)
+			if err != nil {
+				return nil, err
+			}
+			if err := l.turn(s, nil, nil); err != nil { // what is only done once
+				return nil, err
+			}
+			before := l.settled(s)
+			err = parallel(l.ctx, 8, n, func(ctx context.Context, _ *drive.Session, i int) error {
+				var sight drive.Sight
+				return list[i].Turn(ctx, tenMessages, &sight)
+			})
+			if err != nil {
+				return nil, err
+			}
+			after := l.settled(s)
+			if err := parallel(l.ctx, 16, n, func(ctx context.Context, _ *drive.Session, i int) error { return list[i].Delete(ctx) }); err != nil {
+				return nil, err
+			}
+			return report.Figures{"turn_kib": (after - before) / n / 1024, "rss_deleted_mib": l.settled(s) / (1 << 20)}, nil
 		}}
 }
 
@@ -78,7 +134,7 @@ func wait(ctx context.Context, d time.Duration) {
 // streams are open and nothing comes.
 func streams() scenario {
 	return scenario{name: "streams", subjects: []string{plainName, agentsName}, fresh: true, env: collected,
-		full: []string{"2000", "8000"}, reps: 3,
+		full: []string{"8000"}, reps: 3,
 		run: func(l *lab, s *subject, kase string) (f report.Figures, err error) {
 			n, err := strconv.Atoi(kase)
 			if err != nil {
@@ -153,32 +209,5 @@ func openings() scenario {
 				err = errors.Join(err, c.Close())
 			}
 			return report.Figures{"last_ms": ms(drive.Quantile(took, 1)), "p50_ms": ms(drive.Quantile(took, .5))}, err
-		}}
-}
-
-// restarts are starts with many stored sessions.
-func restarts() scenario {
-	return scenario{name: "restart", subjects: []string{agentsName}, fresh: true, reps: 3, full: []string{"10000", "100000"},
-		run: func(l *lab, s *subject, kase string) (report.Figures, error) {
-			n, err := strconv.Atoi(strings.TrimSpace(kase))
-			if err != nil {
-				return nil, err
-			}
-			err = parallel(l.ctx, 64, n, func(ctx context.Context, _ *drive.Session, _ int) error {
-				_, err := s.wire.Session(ctx)
-				return err
-			})
-			if err != nil {
-				return nil, err
-			}
-			s.host.Stop()
-			began := time.Now()
-			s.host.Restart()
-			s.wire = drive.Agents(s.host.URL, oneToken, "codex")
-			s.pid = s.host.Pid
-			if err := l.turn(s, nil, nil); err != nil {
-				return nil, err
-			}
-			return report.Figures{"answer_s": time.Since(began).Seconds(), "rss_mib": rss(s.pid) / (1 << 20)}, nil
 		}}
 }

@@ -3,6 +3,7 @@ package measure
 import (
 	"bufio"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -99,6 +100,11 @@ func (l *lab) start(name string, s scenario) (*subject, error) {
 		sub.wire, sub.pid = drive.Plain(url), pid
 		return sub, err
 	default:
+		for _, p := range l.Peers {
+			if p.Name == name {
+				return sub, l.peer(sub, p)
+			}
+		}
 		return sub, l.product(sub, s, cli)
 	}
 }
@@ -109,6 +115,17 @@ func (s scenario) slots() int {
 		return n
 	}
 	return 64
+}
+
+// limits are those of the product that a measurement would meet at their defaults.
+var limits = map[string]any{"max_queue": 2000, "max_waiting_turns": 20000, "max_subscribers": 512, "min_free_disk": "1MiB"}
+
+// driver of the product: a process a turn, but where a scenario brings its own CLI.
+func (s scenario) driver() string {
+	if s.begin != nil {
+		return "persistent"
+	}
+	return "exec"
 }
 
 func arguments(program, log string) []string {
@@ -124,10 +141,9 @@ func (l *lab) product(sub *subject, s scenario, cli string) error {
 	if strings.HasSuffix(sub.name, report.Before) {
 		program = l.Before
 	}
-	limits := map[string]any{"max_concurrent_turns": s.slots(), "max_queue": 2000, "max_waiting_turns": 20000, "max_subscribers": 512, "min_free_disk": "1MiB"}
-	for k, v := range s.config {
-		limits[k] = v
-	}
+	limits := maps.Clone(limits)
+	limits["max_concurrent_turns"] = s.slots()
+	maps.Copy(limits, s.config)
 	o := hostproc.Options{
 		Bin: &hostproc.Binaries{Server: program, Fake: l.Fake, Root: l.dir},
 		Config: map[string]any{
@@ -137,7 +153,7 @@ func (l *lab) product(sub *subject, s scenario, cli string) error {
 				map[string]any{"id": "two", "roles": []any{"dev"}, "token_env": "BENCH_TOKEN_TWO"},
 			}},
 		},
-		Adapters:    map[string]any{s.model(): map[string]any{"binary": cli, "home": "private", "driver": "exec", "passthrough_env": []any{"FAKE_LOG"}}},
+		Adapters:    map[string]any{s.model(): map[string]any{"binary": cli, "home": "private", "driver": s.driver(), "passthrough_env": []any{"FAKE_LOG"}}},
 		Env:         append(append([]string{"BENCH_TOKEN_ONE=" + oneToken, "BENCH_TOKEN_TWO=" + twoToken, "FAKE_LOG=" + sub.log}, s.env...), l.ServerEnv...),
 		OutsideTemp: true,
 	}

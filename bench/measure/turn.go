@@ -15,7 +15,7 @@ import (
 // turns are short turns of ten messages by several workers, each in its session, or in
 // a new one for every turn.
 func turns() scenario {
-	return scenario{name: "turn", subjects: all,
+	return scenario{name: "turn", subjects: all, peers: true,
 		quick: []string{"c=1", "c=16"},
 		full:  []string{"c=1", "c=4", "c=16", "c=64", "c=1 new sessions", "c=16 new sessions"},
 		run: func(l *lab, s *subject, kase string) (report.Figures, error) {
@@ -52,12 +52,12 @@ const tenMessages = "[[events: 10 200 0 1]]"
 
 // turns runs n turns by c workers.
 func (l *lab) turns(s *subject, c, n int, fresh bool) (report.Figures, error) {
-	total, first, lost := make([]time.Duration, n), make([]time.Duration, n), 0
+	total, first, posted, lost := make([]time.Duration, n), make([]time.Duration, n), make([]time.Duration, n), 0
 	var mu sync.Mutex
 	if err := l.turn(s, nil, nil); err != nil { // what is only done once is not measured
 		return nil, err
 	}
-	server, client, began, did := cpu(s.pid), ownCPU(), time.Now(), l.work(s)
+	server, client, clis, began, did := cpu(s.pid), ownCPU(), childCPU(s.pid), time.Now(), l.work(s)
 	err := parallel(l.ctx, c, n, func(ctx context.Context, worker *drive.Session, i int) error {
 		start := time.Now()
 		if *worker == nil || fresh {
@@ -74,7 +74,7 @@ func (l *lab) turns(s *subject, c, n int, fresh bool) (report.Figures, error) {
 		if err := (*worker).Turn(ctx, tenMessages, &sight); err != nil {
 			return err
 		}
-		total[i], first[i] = time.Since(start), sight.First.Sub(start)
+		total[i], first[i], posted[i] = time.Since(start), sight.First.Sub(start), sight.Posted
 		mu.Lock()
 		lost += sight.Lost + 10 - sight.Events - sight.Lost
 		mu.Unlock()
@@ -87,6 +87,10 @@ func (l *lab) turns(s *subject, c, n int, fresh bool) (report.Figures, error) {
 	f := report.Figures{
 		"p50_ms": ms(drive.Quantile(total, .5)), "p99_ms": ms(drive.Quantile(total, .99)), "first_ms": ms(drive.Quantile(first, .5)),
 		"turns_per_s": float64(n) / took.Seconds(), "client_cpu_s": (ownCPU() - client).Seconds() * 1000 / float64(n), "lost": float64(lost),
+	}
+	f["cli_cpu_s"] = (childCPU(s.pid) - clis).Seconds() * 1000 / float64(n)
+	if p50 := drive.Quantile(posted, .5); p50 > 0 {
+		f["post_ms"] = ms(p50)
 	}
 	if s.pid != 0 {
 		f["server_cpu_s"] = (cpu(s.pid) - server).Seconds() * 1000 / float64(n)

@@ -78,8 +78,9 @@ func traces(in io.Reader) (*frame, error) {
 const (
 	flameWidth = 1200
 	flameRow   = 16
-	flameLeast = 0.6 // points: narrower frames are left out
-	flameChar  = 6.2 // points of a character
+	flameLeast = 0.6     // points: narrower frames are left out
+	flameBytes = 140_000 // of the frames: more leaves wider ones out
+	flameChar  = 6.2     // points of a character
 )
 
 // Flame draws what "go tool pprof -traces" says as a flame graph: callers below, what
@@ -89,21 +90,37 @@ func Flame(w io.Writer, title string, profile io.Reader) error {
 	if err != nil {
 		return err
 	}
+	least := flameLeast
+	b, deepest := all.drawn(least)
+	for b.Len() > flameBytes {
+		least *= 1.3
+		b, deepest = all.drawn(least)
+	}
+	height := (deepest+1)*flameRow + 24
+	_, err = fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="monospace" font-size="10">
+<rect width="%d" height="%d" fill="#fff"/><text x="4" y="14" font-size="12">%s: %s</text>
+<g transform="translate(0 %d)">
+%s</g></svg>
+`, flameWidth, height, flameWidth, height, escaped(title), all.took.Round(10*time.Millisecond), height, b.String())
+	return err
+}
+
+// drawn are the frames that are at least so wide, and how deep they go.
+func (all *frame) drawn(least float64) (b *strings.Builder, deepest int) {
 	scale := flameWidth / float64(all.took)
-	var b strings.Builder
-	deepest := 0
+	b = &strings.Builder{}
 	var draw func(f *frame, x float64, depth int)
 	draw = func(f *frame, x float64, depth int) {
 		width := float64(f.took) * scale
-		if width < flameLeast {
+		if width < least {
 			return
 		}
 		deepest = max(deepest, depth)
 		name := escaped(f.name)
-		fmt.Fprintf(&b, `<g transform="translate(%.1f -%d)"><title>%s: %s, %.1f%%</title><rect width="%.1f" height="%d" fill="%s"/>`,
+		fmt.Fprintf(b, `<g transform="translate(%.1f -%d)"><title>%s: %s, %.1f%%</title><rect width="%.1f" height="%d" fill="%s"/>`,
 			x, (depth+1)*flameRow, name, f.took, 100*float64(f.took)/float64(all.took), max(width-0.3, 0.3), flameRow-1, flameColour(f.name))
 		if fits := int(width/flameChar) - 1; fits >= 3 {
-			fmt.Fprintf(&b, `<text x="2" y="11">%s</text>`, escaped(shortened(f.name, fits)))
+			fmt.Fprintf(b, `<text x="2" y="11">%s</text>`, escaped(shortened(f.name, fits)))
 		}
 		b.WriteString("</g>\n")
 		// By name, so that two graphs can be looked at side by side.
@@ -113,13 +130,7 @@ func Flame(w io.Writer, title string, profile io.Reader) error {
 		}
 	}
 	draw(all, 0, 0)
-	height := (deepest+1)*flameRow + 24
-	_, err = fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="monospace" font-size="10">
-<rect width="%d" height="%d" fill="#fff"/><text x="4" y="14" font-size="12">%s: %s</text>
-<g transform="translate(0 %d)">
-%s</g></svg>
-`, flameWidth, height, flameWidth, height, escaped(title), all.took.Round(10*time.Millisecond), height, b.String())
-	return err
+	return b, deepest
 }
 
 // shortened drops the path of the package, and then the end.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -50,5 +51,19 @@ func TestFlameIsAsWideAsTheTime(t *testing.T) {
 	}
 	if err := Flame(&out, "", strings.NewReader("nothing")); err == nil {
 		t.Error("an empty profile was drawn")
+	}
+}
+
+// A graph of many frames leaves narrow ones out until it is small.
+func TestFlameStaysSmall(t *testing.T) {
+	t.Parallel()
+	var in, out strings.Builder
+	in.WriteString("-----------+----\n")
+	for i := range 3000 {
+		fmt.Fprintf(&in, "      10ms   example.com/a/long/path/b.function%d\n             main.main\n-----------+----\n", i)
+	}
+	fmt.Fprintf(&in, "    5s   example.com/a.wide\n             main.main\n-----------+----\n")
+	if err := Flame(&out, "many", strings.NewReader(in.String())); err != nil || out.Len() > 150_000 || !strings.Contains(out.String(), "a.wide") {
+		t.Errorf("%v, %d bytes", err, out.Len())
 	}
 }

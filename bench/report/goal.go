@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"path"
 )
 
@@ -18,7 +19,8 @@ type Goal struct {
 	// Less names a figure of scenario fsync, case append, subject fsync that is taken
 	// off the subject's own first: what durability costs here, which others do not have.
 	Less string
-	// Hold is the gate and Aim the wish; Bigger says that more is better.
+	// Hold is the gate and Aim the wish; Bigger says that more is better. A goal with
+	// Hold at Unbound is a wish only.
 	Hold, Aim float64
 	Bigger    bool
 	// Gate makes the exit status depend on it, in the profiles that measure it.
@@ -28,8 +30,10 @@ type Goal struct {
 // Verdict is a goal as it was found.
 type Verdict struct {
 	Goal
-	In     string // the case
-	Value  Spread
+	In    string // the case
+	Value Spread
+	// Raw is the value before Less was taken off; Value without Less.
+	Raw    Spread
 	Judged string // reached, held, missed, inconclusive
 	Why    string
 }
@@ -45,10 +49,16 @@ const (
 // Control is the second name of the plain host.
 const Control = "plain-again"
 
+// Bare is a CLI's own protocol, spoken without a host.
+const Bare = "bare"
+
 // Before ends the names of the product's subjects of another build.
 const Before = "-before"
 
 const plain = "plain"
+
+// Unbound is a Hold that everything holds, of a goal where less is better.
+var Unbound = math.Inf(1)
 
 // Judge finds a verdict for each goal and case that was measured.
 func Judge(r *Result, goals []Goal) []Verdict {
@@ -77,6 +87,9 @@ func judge(r *Result, c *Cell, g Goal) (Verdict, bool) {
 		return v, false
 	}
 	v.Value = spread(values)
+	raw := g
+	raw.Less = ""
+	v.Raw = spread(paired(r, c, raw))
 	within := func(bound float64) bool {
 		if g.Bigger {
 			return v.Value.Median >= bound
@@ -140,6 +153,32 @@ func paired(r *Result, c *Cell, g Goal) []float64 {
 		out = append(out, x)
 	}
 	return out
+}
+
+// line is where a goal's bound is on the axis of its figure in a case: what the subject
+// may show at most, or at least; false when it has none there.
+func (g *Goal) line(r *Result, kase string) (at float64, ok bool) {
+	if hit, err := path.Match(g.Case, kase); err != nil || !hit || math.IsInf(g.Hold, 0) {
+		return 0, false
+	}
+	at = g.Hold
+	if g.Over != "" {
+		s, ok := r.Cell(g.Scenario, kase, g.Over).Of(g.Figure)
+		switch {
+		case !ok:
+			return 0, false
+		case g.Minus:
+			at += s.Median
+		default:
+			at *= s.Median
+		}
+	}
+	if g.Less != "" {
+		if s, ok := r.Cell("fsync", "append", "fsync").Of(g.Less); ok {
+			at += s.Median
+		}
+	}
+	return at, at > 0
 }
 
 // Fails lists the gates that were missed.

@@ -27,9 +27,6 @@ func Guards() []Goal {
 	return out
 }
 
-// Misses finds the guards that r misses.
-func Misses(r *Result) []Verdict { return Fails(Judge(r, Guards())) }
-
 // Shown are the goals for a table: with the guards, which alone are gates then, when quick.
 func Shown(quick bool) []Goal {
 	goals := Goals()

@@ -15,13 +15,13 @@ import (
 func sample(noise float64) *Result {
 	r := &Result{Schema: Schema, Profile: "quick"}
 	for _, ms := range []float64{10, 20, 30} {
-		r.Add("turn", "c=1", "plain", Figures{"p50_ms": ms, "server_cpu_s": 1})
-		r.Add("turn", "c=1", Control, Figures{"p50_ms": ms * noise, "server_cpu_s": 1 * noise})
+		r.Add("turn", "c=16", "plain", Figures{"p50_ms": ms, "server_cpu_s": 1})
+		r.Add("turn", "c=16", Control, Figures{"p50_ms": ms * noise, "server_cpu_s": 1 * noise})
 		factor := 1.0
 		if ms == 10 {
 			factor = 2
 		}
-		r.Add("turn", "c=1", "agents", Figures{"p50_ms": ms * factor, "server_cpu_s": 2, "lost": 0})
+		r.Add("turn", "c=16", "agents", Figures{"p50_ms": ms * factor, "server_cpu_s": 2, "lost": 0})
 	}
 	return r
 }
@@ -53,6 +53,44 @@ func TestDurabilityIsTakenOff(t *testing.T) {
 	g := Goal{Scenario: "turn", Case: "*", Subject: "agents", Figure: "p50_ms", Over: "plain", Less: "p50_ms", Hold: 1, Aim: 0}
 	if v := Judge(r, []Goal{g}); v[0].Value.Low != 0.75 {
 		t.Errorf("%+v", v[0].Value)
+	}
+}
+
+// Both figures are shown: with and without what durability costs; the chart has the bound.
+func TestSyncAndBoundAreShown(t *testing.T) {
+	t.Parallel()
+	r := sample(1)
+	r.Add("fsync", "append", "fsync", Figures{"p50_ms": 5})
+	r.Flames = map[string]string{"turn": "turn.svg"}
+	v := Judge(r, Goals())
+	if v[0].Raw.Median != 1 || v[0].Value.Median >= 1 {
+		t.Errorf("%+v", v[0])
+	}
+	var table, chart, page bytes.Buffer
+	if err := errors.Join(Table(&table, r, v), Chart(&chart, r), Page(&page, r, v, Picture{"turns", []byte("<svg id='x'/>")})); err != nil {
+		t.Fatal(err)
+	}
+	for want, in := range map[string]string{"with the sync": table.String(), "missed, see turn.svg": table.String(), "bound of turn p50 over plain: 28": chart.String(), "<svg id='x'/>": page.String()} {
+		if !strings.Contains(in, want) {
+			t.Errorf("no %q in\n%s", want, in)
+		}
+	}
+}
+
+// Only ratios are coloured, and by what is better.
+func TestCompareColoursRatios(t *testing.T) {
+	t.Parallel()
+	one, two := sample(1), sample(1)
+	for i := range two.Cells {
+		if c := &two.Cells[i]; c.Subject == "agents" {
+			for _, f := range c.Reps {
+				f["server_cpu_s"] *= 2
+			}
+		}
+	}
+	var b bytes.Buffer
+	if err := Compare(&b, one, two, true); err != nil || !strings.Contains(b.String(), "\x1b[31m2x\x1b[0m") || strings.Count(b.String(), "\x1b[") != 2 {
+		t.Errorf("%v %q", err, b.String())
 	}
 }
 
@@ -98,7 +136,7 @@ func TestFormsHoldTheSameFigures(t *testing.T) {
 		}
 	}
 	var cmp bytes.Buffer
-	if err := Compare(&cmp, r, sample(1)); err != nil || !strings.Contains(cmp.String(), "1x") {
+	if err := Compare(&cmp, r, sample(1), false); err != nil || !strings.Contains(cmp.String(), "1x") {
 		t.Errorf("%v %s", err, cmp.String())
 	}
 	if _, err := Read(strings.NewReader(`{"schema":99}`)); err == nil {
@@ -114,7 +152,7 @@ func TestAnotherBuildIsAColumn(t *testing.T) {
 		t.Errorf("%v\n%s", err, without.String())
 	}
 	for range 3 {
-		r.Add("turn", "c=1", "agents"+Before, Figures{"server_cpu_s": 4})
+		r.Add("turn", "c=16", "agents"+Before, Figures{"server_cpu_s": 4})
 	}
 	if err := Table(&with, r, nil); err != nil || !strings.Contains(with.String(), "over before") || !strings.Contains(with.String(), "0.50x") {
 		t.Errorf("%v\n%s", err, with.String())

@@ -20,6 +20,8 @@ type Result struct {
 	Settings map[string]string `json:"settings"`
 	Cells    []Cell            `json:"cells"`
 	Notes    []string          `json:"notes,omitempty"`
+	// Flames are the files of flame graphs by the scenario that they are of.
+	Flames map[string]string `json:"flames,omitempty"`
 }
 
 // Machine is where it ran.

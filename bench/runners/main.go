@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -18,12 +17,13 @@ import (
 	"time"
 
 	"github.com/agenthost/agenthost/bench/hostproc"
+	"github.com/agenthost/agenthost/bench/talk"
 	"github.com/agenthost/agenthost/fakes/provider"
 	"github.com/agenthost/agenthost/fakes/tools"
 )
 
-// key is the scripted provider's.
-const key = "sk-scripted-bench"
+// bench is one run.
+type bench struct{ hostproc.Alone }
 
 func main() {
 	adapter := flag.String("adapter", "codex", "whose CLI is measured: codex, claude-code, opencode or qwen-code")
@@ -31,11 +31,8 @@ func main() {
 	turns := flag.Int("turns", 60, "turns of each kind to time")
 	crowd := flag.Bool("crowd", true, "measure the sessions at once")
 	flag.Parse()
-	b := &bench{}
-	err := b.run(*adapter, *sessions, *turns, *crowd)
-	for i := len(b.cleanup) - 1; i >= 0; i-- {
-		b.cleanup[i]()
-	}
+	b := &bench{hostproc.Alone{Name: "runners"}}
+	err := b.Do(func() error { return b.run(*adapter, *sessions, *turns, *crowd) })
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "runners:", err)
 		os.Exit(1)
@@ -48,33 +45,16 @@ type cli struct {
 	sessions int
 	// only says that it has no process a turn.
 	only bool
-	// bare begins to speak the CLI's protocol without a host.
-	bare func(*program) (talker, error)
 }
 
 var clis = map[string]cli{
-	"codex":       {program: "bin/codex", sessions: 64, bare: newCodex},
-	"claude-code": {program: "bin/claude", sessions: 16, bare: newClaude},
-	"opencode":    {program: "bin/opencode", sessions: 64, bare: newClient(""), only: true},
-	"qwen-code":   {program: "bin/qwen", sessions: 64, bare: newClient("qwen/control/session/close")},
+	"codex":       {program: "bin/codex", sessions: 64},
+	"claude-code": {program: "bin/claude", sessions: 16},
+	"opencode":    {program: "bin/opencode", sessions: 64, only: true},
+	"qwen-code":   {program: "bin/qwen", sessions: 64},
 }
 
-// talker speaks with a CLI that it started.
-type talker interface {
-	// turn plays one turn of one conversation.
-	turn(prompt string) error
-	// fresh plays one whose conversation is loaded for it and given up behind it, as the
-	// host does for one that has other settings than the last; nil where that is no other
-	// thing.
-	fresh() func(prompt string) error
-}
-
-func (b *bench) run(adapter string, sessions, turns int, crowd bool) (err error) {
-	defer func() {
-		if stop, ok := recover().(failure); ok { // of Fatalf: hostproc speaks to a test
-			err = errors.Join(err, stop)
-		}
-	}()
+func (b *bench) run(adapter string, sessions, turns int, crowd bool) error {
 	c, ok := clis[adapter]
 	if !ok {
 		return fmt.Errorf("no adapter %q is measured here", adapter)
@@ -86,7 +66,7 @@ func (b *bench) run(adapter string, sessions, turns int, crowd bool) (err error)
 	if sessions == 0 {
 		sessions = c.sessions
 	}
-	model := provider.New(provider.Script{Key: key})
+	model := provider.New(provider.Script{Key: talk.Key})
 	url, err := model.Start()
 	if err != nil {
 		return err
@@ -98,7 +78,7 @@ func (b *bench) run(adapter string, sessions, turns int, crowd bool) (err error)
 			Adapters: map[string]any{"default": adapter, adapter: map[string]any{
 				"binary": program, "home": "private", "driver": driver,
 			}},
-			Env:         []string{"ABX_LLM_BASE_URL=" + url + "/v1", "ABX_LLM_API_KEY=" + key},
+			Env:         []string{"ABX_LLM_BASE_URL=" + url + "/v1", "ABX_LLM_API_KEY=" + talk.Key},
 			OutsideTemp: true,
 		}
 	}
@@ -121,16 +101,12 @@ func (b *bench) run(adapter string, sessions, turns int, crowd bool) (err error)
 	if _, err := ask(h, "/v1/responses", map[string]any{"model": adapter, "input": "[[say: hello]]"}); err != nil { // its runner is looked at
 		return err
 	}
-	alone, err := alike(h, filepath.Join(filepath.Dir(h.StateDir), "bare"))
+	bare, err := talk.Alike(adapter, h, filepath.Join(filepath.Dir(h.StateDir), "bare"))
 	if err != nil {
 		return err
 	}
-	defer alone.close()
-	talk, err := c.bare(alone)
-	if err != nil {
-		return err
-	}
-	if err := b.latency(h, exec, talk, adapter, turns); err != nil {
+	defer bare.Close()
+	if err := b.latency(h, exec, bare, adapter, turns); err != nil {
 		return err
 	}
 	h.Stop()
@@ -208,7 +184,7 @@ func resident(h *hostproc.Host) (bytes int64, clis int) {
 const quiet = 100 * time.Millisecond
 
 // latency times turns, one of each kind after the other, in turns the first.
-func (b *bench) latency(h, exec *hostproc.Host, talk talker, adapter string, n int) error {
+func (b *bench) latency(h, exec *hostproc.Host, bare talk.Talker, adapter string, n int) error {
 	const prompt = "[[say: hello]]"
 	chained := func(h *hostproc.Host) func(string) error {
 		previous := ""
@@ -230,8 +206,8 @@ func (b *bench) latency(h, exec *hostproc.Host, talk talker, adapter string, n i
 		play func(string) error
 		took []time.Duration
 	}{
-		{name: "bare protocol, conversation kept loaded", play: talk.turn},
-		{name: "bare protocol, conversation loaded for each turn", play: talk.fresh()},
+		{name: "bare protocol, conversation kept loaded", play: bare.Turn},
+		{name: "bare protocol, conversation loaded for each turn", play: bare.Fresh()},
 		{name: "through the host", play: chained(h)},
 		{name: "through the host, a process a turn", play: single},
 	}

@@ -97,7 +97,7 @@ func (f *loadFlags) play(ctx context.Context, c *console, v *benchVerb) error {
 	if err := load.Table(c.out, r); err != nil {
 		return err
 	}
-	if err := v.write(r, nil); err != nil {
+	if err := v.write(r, nil, nil); err != nil {
 		return err
 	}
 	return f.judge(r)
@@ -126,16 +126,24 @@ func (f *loadFlags) judge(r *benchreport.Result) error {
 	return nil
 }
 
+// terminal says whether a person looks at w, and it understands escapes.
+func terminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
+}
+
 // display shows progress: one line that changes on a terminal, else a line every ten
 // seconds.
 func display(w io.Writer) (every time.Duration, show func(load.Progress), end func()) {
 	before, after, every := "", "\n", 10*time.Second
 	end = func() {}
-	if f, ok := w.(*os.File); ok {
-		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb" {
-			before, after, every = "\r\x1b[K", "", time.Second
-			end = func() { _, _ = io.WriteString(w, "\n") }
-		}
+	if terminal(w) {
+		before, after, every = "\r\x1b[K", "", time.Second
+		end = func() { _, _ = io.WriteString(w, "\n") }
 	}
 	last, lastAt := 0, time.Duration(0)
 	return every, func(p load.Progress) {

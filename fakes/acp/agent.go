@@ -22,6 +22,9 @@ type Agent struct {
 	// called ask or plan no command runs, in yolo each does, in the others each is
 	// asked for.
 	Modes []string
+	// Log is the file that turns of events are noted in, and End what such a turn says
+	// last; "" for none.
+	Log, End string
 
 	out      io.Writer
 	mu       sync.Mutex
@@ -135,6 +138,10 @@ func (a *Agent) turn(s *session, id json.RawMessage, prompt string) {
 		a.refuse(id, -32603, err.Error())
 		return
 	}
+	if events(a, s, prompt) {
+		a.reply(id, map[string]any{"stopReason": "end_turn"})
+		return
+	}
 	plain, list := mind.Directives(prompt)
 	said := false
 	for n, d := range list {
@@ -163,8 +170,12 @@ func (a *Agent) turn(s *session, id json.RawMessage, prompt string) {
 
 func (a *Agent) say(s *session, text string) {
 	for _, piece := range strings.SplitAfter(text, " ") {
-		a.update(s, map[string]any{"sessionUpdate": "agent_message_chunk", "content": map[string]any{"type": "text", "text": piece}})
+		a.chunk(s, piece)
 	}
+}
+
+func (a *Agent) chunk(s *session, text string) {
+	a.update(s, map[string]any{"sessionUpdate": "agent_message_chunk", "content": map[string]any{"type": "text", "text": text}})
 }
 
 func (a *Agent) update(s *session, u map[string]any) {

@@ -1,4 +1,4 @@
-package main
+package talk
 
 import (
 	"bufio"
@@ -15,6 +15,43 @@ import (
 	"github.com/agenthost/agenthost/bench/hostproc"
 )
 
+// Key is the model provider's, for every CLI.
+const Key = "sk-scripted-bench"
+
+// Talker speaks with a CLI that it started.
+type Talker interface {
+	// Turn plays one turn of one conversation.
+	Turn(prompt string) error
+	// Fresh plays one whose conversation is loaded for it and given up behind it, as the
+	// host does for one that has other settings than the last; nil where that is no other
+	// thing.
+	Fresh() func(prompt string) error
+	// Close ends the CLI.
+	Close()
+}
+
+// Alike starts the CLI of an adapter as a host that has played a turn with it has started
+// its runner, with its files in dir: the same arguments and environment, so that the
+// same work is timed.
+func Alike(adapter string, h *hostproc.Host, dir string) (Talker, error) {
+	begin := map[string]func(*program) (Talker, error){
+		"codex": newCodex, "claude-code": newClaude, "opencode": newClient(""), "qwen-code": newClient("qwen/control/session/close"),
+	}[adapter]
+	if begin == nil {
+		return nil, fmt.Errorf("nobody here speaks the protocol of %q", adapter)
+	}
+	p, err := alike(h, dir)
+	if err != nil {
+		return nil, err
+	}
+	t, err := begin(p)
+	if err != nil {
+		p.Close()
+		return nil, err
+	}
+	return t, nil
+}
+
 // program is a CLI that speaks JSON lines.
 type program struct {
 	cmd   *exec.Cmd
@@ -27,8 +64,7 @@ type program struct {
 // object is one line.
 type object map[string]any
 
-// alike starts a program as the host has started its runner: the same arguments and
-// environment, so that the same work is timed, with a home below dir.
+// alike starts the program of a host's runner once more, with a home below dir.
 func alike(h *hostproc.Host, dir string) (*program, error) {
 	runner, err := runnerOf(h)
 	if err != nil {
@@ -49,7 +85,12 @@ func alike(h *hostproc.Host, dir string) (*program, error) {
 	}
 	p := &program{cmd: exec.Command(exe, text[0][1:]...), work: filepath.Join(dir, "workspace")}
 	for _, kv := range text[1] {
-		if name, value, _ := strings.Cut(kv, "="); name != ownerVar {
+		name, value, _ := strings.Cut(kv, "=")
+		switch {
+		case name == ownerVar:
+		case strings.HasSuffix(name, "_FILE_DESCRIPTOR"): // the host handed its key by a pipe
+			p.cmd.Env = append(p.cmd.Env, "ANTHROPIC_API_KEY="+Key)
+		default:
 			p.cmd.Env = append(p.cmd.Env, kv)
 			if strings.HasPrefix(value, dir) {
 				if err := os.MkdirAll(value, 0o700); err != nil {
@@ -112,7 +153,7 @@ func (p *program) until(ok func(object) bool) (object, error) {
 // closeLimit is how long a CLI may take to end by itself.
 const closeLimit = 5 * time.Second
 
-func (p *program) close() {
+func (p *program) Close() {
 	_ = p.in.Close()
 	force := time.AfterFunc(closeLimit, func() { _ = p.cmd.Process.Kill() })
 	defer force.Stop()
@@ -133,10 +174,10 @@ func (o object) at(path ...string) any {
 type codex struct {
 	*program
 	thread string
-	own    string // of fresh
+	own    string // of Fresh
 }
 
-func newCodex(p *program) (talker, error) {
+func newCodex(p *program) (Talker, error) {
 	c := &codex{program: p}
 	_, err := c.call("initialize", object{"clientInfo": object{"name": "bench", "title": "bench", "version": "1"}})
 	if err == nil {
@@ -184,9 +225,9 @@ func (c *codex) play(thread, prompt string) error {
 	return err
 }
 
-func (c *codex) turn(prompt string) error { return c.play(c.thread, prompt) }
+func (c *codex) Turn(prompt string) error { return c.play(c.thread, prompt) }
 
-func (c *codex) fresh() func(string) error {
+func (c *codex) Fresh() func(string) error {
 	return func(prompt string) (err error) {
 		params, method := object{"config": object{"mcp_servers": object{}}}, "thread/start"
 		if c.own != "" {
@@ -205,9 +246,9 @@ func (c *codex) fresh() func(string) error {
 // claude is `claude --input-format stream-json`.
 type claude struct{ *program }
 
-func newClaude(p *program) (talker, error) { return claude{p}, nil }
+func newClaude(p *program) (Talker, error) { return claude{p}, nil }
 
-func (c claude) turn(prompt string) error {
+func (c claude) Turn(prompt string) error {
 	err := c.say(object{"type": "user", "message": object{"role": "user", "content": []object{{"type": "text", "text": prompt}}}})
 	if err != nil {
 		return err
@@ -222,5 +263,5 @@ func (c claude) turn(prompt string) error {
 	return err
 }
 
-// fresh: the process keeps its one conversation.
-func (claude) fresh() func(string) error { return nil }
+// Fresh: the process keeps its one conversation.
+func (claude) Fresh() func(string) error { return nil }

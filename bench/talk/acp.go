@@ -1,4 +1,4 @@
-package main
+package talk
 
 import "fmt"
 
@@ -9,14 +9,14 @@ type client struct {
 	// open is the method that takes up a session again, give the one that gives it up;
 	// "" for none.
 	open, give string
-	own        string // of fresh
+	own        string // of Fresh
 	left       int    // the request that gives it up, not answered yet
 }
 
 // newClient speaks with a CLI that gives sessions up by a method, "" for the protocol's
 // own.
-func newClient(give string) func(*program) (talker, error) {
-	return func(p *program) (talker, error) {
+func newClient(give string) func(*program) (Talker, error) {
+	return func(p *program) (Talker, error) {
 		c := &client{program: p, open: "session/load", give: give}
 		o, err := c.call("initialize", object{"protocolVersion": 1, "clientCapabilities": object{}})
 		if err != nil {
@@ -76,10 +76,10 @@ func (c *client) play(session, prompt string) error {
 	return err
 }
 
-func (c *client) turn(prompt string) error { return c.play(c.session, prompt) }
+func (c *client) Turn(prompt string) error { return c.play(c.session, prompt) }
 
-// fresh gives the session up behind a turn and does not wait for it; the next turn does.
-func (c *client) fresh() func(string) error {
+// Fresh gives the session up behind a turn and does not wait for it; the next turn does.
+func (c *client) Fresh() func(string) error {
 	return func(prompt string) (err error) {
 		if c.left != 0 {
 			if _, err := c.answer(c.left); err != nil {

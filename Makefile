@@ -66,10 +66,10 @@ fuzz: ## feed every decoder with odd input, FUZZTIME each; what falls is kept in
 		while read -r dir name; do go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x "./$$dir" || exit 1; done
 
 COUNT ?= 6
-HOT   := ^Benchmark(Feed|Delta|TextDelta|Batch|FoldDeltas|EncodeDeltas|DecodeDeltas|Append|Bytes|Splitter|Object)
+HOT   := ^Benchmark(Feed|Delta|TextDelta|Batch|FoldDeltas|EncodeDeltas|DecodeDeltas|EncodeChunk|Append|Bytes|Splitter|Object)
 micro: ## time the hot functions, for benchstat: make micro >new.txt
 	@go test -run '^$$' -bench '$(HOT)' -benchmem -benchtime 200ms -count $(COUNT) \
-		./adapters/... ./actors/agent ./actors/event ./actors/fold ./actors/process ./actors/redact ./actors/turn ./wires/... ./cmd/agenthost
+		./adapters/... ./actors/agent ./actors/event ./actors/fold ./actors/process ./actors/redact ./actors/store/... ./actors/turn ./wires/... ./cmd/agenthost
 
 bench-ready: bin/demo ## build what measurements need: the server, the stand-in and the provider
 	@$(RELEASE) go build -ldflags '-s -w' -o bin/ ./fakes/cmd/...

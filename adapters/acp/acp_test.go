@@ -427,3 +427,10 @@ func TestSessionThatIsStillClosing(t *testing.T) {
 	s.Play("ask 3 s1\n< {\"id\":5,\"result\":{}}\n< {\"id\":6,\"result\":{}}\n")
 	has(t, s.Text(), "> 6 session/load", "> 7 session/set_mode")
 }
+
+func BenchmarkFeedChunk(b *testing.B) {
+	s := stage(b, declared(b, nil), nil)
+	s.Play(prompted)
+	line := strings.TrimSuffix(strings.TrimPrefix(said("s1", "from \"the\"\nfake model"), "< "), "\n")
+	s.BenchFeed(b, line)
+}

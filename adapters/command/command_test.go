@@ -367,3 +367,11 @@ func TestDialectsAreReused(t *testing.T) {
 		t.Errorf("items %+v", got.Items)
 	}
 }
+
+func BenchmarkFeedText(b *testing.B) {
+	adaptertest.BenchFeed(b, declare(b, aider), "A line of an answer, of which there are many.")
+}
+
+func BenchmarkFeedLine(b *testing.B) {
+	adaptertest.BenchFeed(b, declare(b, lines), `{"delta":"from \"the\"\nfake model"}`)
+}

@@ -302,3 +302,10 @@ func TestQuickLinesAreReadAsOthers(t *testing.T) {
 		`{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"from \"the\"\nmodel"}},"session_id":"1","parent_tool_use_id":null,"uuid":"2"}`,
 		`{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"hm"}},"session_id":"1","parent_tool_use_id":null}`)
 }
+
+func BenchmarkFeedDelta(b *testing.B) {
+	const begun = `{"type":"stream_event","event":{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}}`
+	for name, text := range map[string]string{"plain": "from the fake model", "escaped": "from \"the\"\nfake model"} {
+		b.Run(name, func(b *testing.B) { adaptertest.BenchFeed(b, &qwen.Adapter{}, delta(text), begun) })
+	}
+}

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/klauspost/compress/s2"
@@ -51,4 +52,28 @@ func FuzzChunk(f *testing.F) {
 			t.Errorf("%d events became %d: %v", len(events), len(back), err)
 		}
 	})
+}
+
+// BenchmarkEncodeChunk is a commit's row: one event as when a CLI is slow, and many as
+// in a flood, which are compressed.
+func BenchmarkEncodeChunk(b *testing.B) {
+	session := event.ItemID(event.ID{1}, 1)
+	for _, n := range []int{1, 64, 512} {
+		b.Run(fmt.Sprintf("deltas=%d", n), func(b *testing.B) {
+			events := make([]event.Event, n)
+			for i := range events {
+				events[i] = event.Event{Kind: event.TextDelta, Seq: int64(i + 1), Turn: event.ID{2}, Item: session, Text: noise(200, int64(i))}
+			}
+			buf := borrow()
+			defer giveBack(buf)
+			b.ReportAllocs()
+			for b.Loop() {
+				k, err := encodeChunk(session, 0, events, true, buf)
+				if err != nil || k.last != int64(n) {
+					b.Fatal(k.last, err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/event")
+		})
+	}
 }

@@ -21,7 +21,7 @@ func capacities() scenario {
 	return scenario{name: report.Capacity, subjects: []string{agentsName}, fresh: true, fullOnly: true, reps: 1, env: collected,
 		config: map[string]any{"passivate_after": "1h", "max_sessions": many, "max_concurrent_turns": 1024, "min_available_memory": "0"},
 		quick:  []string{"stored 1000", "known 1000", "streams 100", "running 10"},
-		full: []string{"stored 1000", "stored 10000", "stored 100000", "stored 1000000", "known 1000", "known 10000", "known 100000",
+		full: []string{"stored 1000", "stored 100000", "stored 1000000", "known 1000", "known 10000", "known 100000",
 			"streams 1000", "streams 10000", "running 10", "running 100", "running 1000"},
 		run: func(l *lab, s *subject, kase string) (report.Figures, error) {
 			f := strings.Fields(kase)

@@ -75,7 +75,7 @@ func latencies() scenario {
 				return nil, err
 			}
 			rate := max(1500/n, 15)
-			each := 2 * rate
+			each := max(rate, 30)
 			sights := make([]drive.Sight, n)
 			errs := make(chan error, n)
 			for i := range sights {
@@ -103,7 +103,7 @@ func latencies() scenario {
 
 // heard is one turn at that rate to several readers.
 func (l *lab) heard(s *subject, readers int) (report.Figures, error) {
-	const rate, n = 1500, 3000
+	const rate, n = 1500, 1500
 	ses, err := s.wire.Session(l.ctx)
 	if err != nil {
 		return nil, err

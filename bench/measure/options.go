@@ -56,5 +56,5 @@ type scenario struct {
 }
 
 func scenarios() []scenario {
-	return []scenario{syncs(), turns(), rates(), messages(), fans(), latencies(), sessions(), passivations(), finishes(), streams(), slows(), overloads(), refusals(), cancels(), openings(), lights(), persistents(), histories(), churns(), capacities(), smoke("codex"), smoke("claude")}
+	return []scenario{syncs(), turns(), rates(), messages(), fans(), latencies(), sessions(), creations(), passivations(), finishes(), streams(), slows(), overloads(), refusals(), cancels(), openings(), lights(), persistents(), histories(), churns(), capacities(), smoke("codex"), smoke("claude")}
 }

@@ -26,7 +26,7 @@ const ServerPart = "app-server"
 // persistents are turns of a CLI that lives on, through the host and by its own protocol
 // alone: Codex with the scripted provider where it is installed, and a stand-in of it.
 func persistents() scenario {
-	s := scenario{name: "persistent", subjects: []string{report.Bare, responsesName, agentsName}, fresh: true, full: []string{realCodex, standinCodex}, reps: 5,
+	s := scenario{name: "persistent", subjects: []string{report.Bare, responsesName, agentsName}, fresh: true, full: []string{realCodex, standinCodex}, reps: 3,
 		run: func(l *lab, s *subject, kase string) (report.Figures, error) {
 			n := 60
 			switch {

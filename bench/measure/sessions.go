@@ -21,7 +21,7 @@ var collected = []string{"GOGC=10"}
 // of them.
 func sessions() scenario {
 	return scenario{name: "sessions", subjects: []string{plainName, report.Control, agentsName, responsesName}, fresh: true, env: collected,
-		quick: []string{"2000"}, full: []string{"3000", "30000"}, peers: true, reps: 3, quickReps: 1, config: map[string]any{"passivate_after": "1h"},
+		quick: []string{"2000"}, full: []string{"3000", "30000"}, reps: 3, quickReps: 1, config: map[string]any{"passivate_after": "1h"},
 		run: func(l *lab, s *subject, kase string) (report.Figures, error) {
 			n, err := strconv.Atoi(kase)
 			if err != nil {
@@ -43,6 +43,20 @@ func sessions() scenario {
 				"session_kib": (after - at) / rest / 1024, "rss_mib": after / (1 << 20),
 			}
 			return f, nil
+		}}
+}
+
+// creations are few sessions, so few that hosts with a process a session can take part.
+func creations() scenario {
+	return scenario{name: "create", subjects: []string{plainName, report.Control, responsesName, agentsName}, fresh: true, peers: true, full: []string{"200 sessions"}, reps: 3,
+		run: func(l *lab, s *subject, _ string) (report.Figures, error) {
+			const n = 200
+			if _, err := l.create(s, 8); err != nil { // what is only done once
+				return nil, err
+			}
+			used, began := cpu(s.pid), time.Now()
+			_, err := l.create(s, n)
+			return report.Figures{"create_per_s": n / time.Since(began).Seconds(), "create_cpu_us": us(cpu(s.pid)-used) / n}, err
 		}}
 }
 

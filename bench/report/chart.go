@@ -139,8 +139,7 @@ func Page(w io.Writer, r *Result, verdicts []Verdict, more ...Picture) error {
 	for _, p := range more {
 		fmt.Fprintf(&chart, "<h3>%s</h3>\n%s\n", html.EscapeString(p.Name), p.SVG)
 	}
-	_, err := fmt.Fprintf(w, page, html.EscapeString(r.Started.Format("2006-01-02 15:04 MST")), html.EscapeString(fmt.Sprintf("agenthost %s (%s), %s profile; %d cores, %s, Linux %s, %s; load before %s, after %s",
-		r.Version, r.Commit, r.Profile, r.Machine.Cores, r.Machine.CPU, r.Machine.Kernel, r.Machine.Go, r.Machine.LoadBefore, r.Machine.LoadAfter)), html.EscapeString(settings(r)), rows.Bytes(), chart.Bytes(), html.EscapeString(table.String()))
+	_, err := fmt.Fprintf(w, page, html.EscapeString(about(r)), html.EscapeString(settings(r)), rows.Bytes(), chart.Bytes(), html.EscapeString(table.String()))
 	return err
 }
 
@@ -157,7 +156,7 @@ const page = `<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>agenthost bench</title>
 <style>body{font:14px sans-serif;margin:2em;max-width:1100px}table{border-collapse:collapse}td,th{padding:2px 10px;text-align:left}
 .reached{background:#dff3e4}.held{background:#eef5d8}.missed{background:#f6d9d5}.inconclusive{background:#eee}pre{font-size:12px;overflow:auto}</style>
-<h1>agenthost bench, %s</h1><p>%s</p>
+<h1>agenthost bench</h1><p>%s</p>
 <p>%s</p>
 <h2>Goals</h2><p>Ratios of two subjects in one repetition. Of turn p50 and first event one median write and sync is taken off, which others do not make; the column <i>with the sync</i> has the median as measured. A dashed line in a chart is the bound.</p><table><tr><th>goal<th>case<th>subject<th>median<th>range<th>with the sync<th>hold<th>aim<th>verdict</tr>
 %s</table><h2>Figures</h2>

@@ -71,6 +71,6 @@ func Peers(name string) []Goal {
 		goal("server CPU per event", "rate", "*", "server_us_per_event", false),
 		goal("fan-out to 32", "fan", "32 readers", "deliveries_per_s", true),
 		goal("write-to-read p50", "latency", "*", "p50_us", false),
-		goal("sessions created per second", "sessions", "*", "create_per_s", true),
+		goal("sessions created per second", "create", "*", "create_per_s", true),
 	}
 }

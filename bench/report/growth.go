@@ -81,15 +81,22 @@ func GrowthTable(w io.Writer, all []Growth) error {
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	_, _ = fmt.Fprintln(t, "\nkind\tfigure\tat each count\tgrows with the power") // t keeps its first error
 	for _, g := range all {
-		var points []string
-		for i := range g.Counts {
-			points = append(points, fmt.Sprintf("%.0f: %s", g.Counts[i], short(g.Values[i])))
-		}
-		power := "-"
-		if !math.IsNaN(g.Exponent) {
-			power = fmt.Sprintf("%.2f", g.Exponent)
-		}
-		_, _ = fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", g.Kind, g.Figure, strings.Join(points, "  "), power)
+		_, _ = fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", g.Kind, g.Figure, g.points(), g.power())
 	}
 	return t.Flush()
+}
+
+func (g *Growth) points() string {
+	var points []string
+	for i := range g.Counts {
+		points = append(points, fmt.Sprintf("%.0f: %s", g.Counts[i], short(g.Values[i])))
+	}
+	return strings.Join(points, "  ")
+}
+
+func (g *Growth) power() string {
+	if math.IsNaN(g.Exponent) {
+		return "-"
+	}
+	return fmt.Sprintf("%.2f", g.Exponent)
 }

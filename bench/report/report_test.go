@@ -66,11 +66,11 @@ func TestSyncAndBoundAreShown(t *testing.T) {
 	if v[0].Raw.Median != 1 || v[0].Value.Median >= 1 {
 		t.Errorf("%+v", v[0])
 	}
-	var table, chart, page bytes.Buffer
-	if err := errors.Join(Table(&table, r, v), Chart(&chart, r), Page(&page, r, v, Picture{"turns", []byte("<svg id='x'/>")})); err != nil {
+	var table, chart, page, text bytes.Buffer
+	if err := errors.Join(Markdown(&text, r, v), Table(&table, r, v), Chart(&chart, r), Page(&page, r, v, Picture{"turns", []byte("<svg id='x'/>")})); err != nil {
 		t.Fatal(err)
 	}
-	for want, in := range map[string]string{"with the sync": table.String(), "missed, see turn.svg": table.String(), "bound of turn p50 over plain: 28": chart.String(), "<svg id='x'/>": page.String()} {
+	for want, in := range map[string]string{"with the sync": table.String(), "missed, see turn.svg": table.String(), "bound of turn p50 over plain: 28": chart.String(), "<svg id='x'/>": page.String(), "missed, [profile](turn.svg) |": text.String()} {
 		if !strings.Contains(in, want) {
 			t.Errorf("no %q in\n%s", want, in)
 		}

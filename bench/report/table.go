@@ -16,7 +16,7 @@ var mainFigures = map[string][]string{
 	"fsync": {"p50_ms", "p99_ms"}, "turn": {"p50_ms", "p99_ms", "first_ms", "post_ms", "turns_per_s", "server_cpu_s", "cli_cpu_s", "client_cpu_s", "allocs_per_turn", "waits_per_turn", "lost"},
 	"rate": {"events_per_s", "frames_per_s", "mb_per_s", "server_us_per_event", "allocs_per_event", "waits_per_event", "lost"}, "fan": {"deliveries_per_s", "server_us_per_delivery", "bytes_per_delivery", "rss_growth_mib", "lost"},
 	"latency": {"p50_us", "p99_us", "max_us", "lost"}, "slow": {"p99_us", "p99_with_us", "p99_ratio", "slow_events", "rss_growth_mib", "lost"}, "persistent": {"p50_ms", "p95_ms"},
-	"finished": {"turn_kib", "rss_deleted_mib"}, "passivated": {"session_kib", "rss_mib"}, "sessions": {"create_per_s", "create_cpu_us", "session_kib", "rss_mib"},
+	"create": {"create_per_s", "create_cpu_us"}, "finished": {"turn_kib", "rss_deleted_mib"}, "passivated": {"session_kib", "rss_mib"}, "sessions": {"create_per_s", "create_cpu_us", "session_kib", "rss_mib"},
 	"streams": {"stream_kib", "idle_cpu_percent"}, "overload": {"drain_s", "at_once", "shift", "refused", "lost", "rss_mib"}, "cancel": {"ended_ms", "gone_ms", "left", "descriptors_more"},
 	"opening": {"last_ms", "p50_ms"}, "light": {"wait_share", "drain_s", "lost"}, "history": {"cpu_growth", "p50_growth"},
 	Capacity: {"rss_mib", "grown_mib", "each_kib", "idle_cpu_percent", "goroutines", "answer_ms", "answer_empty_ms", "disk_mib", "seeded_per_s", "made_mib", "made_each_kib", "create_per_s", "start_per_s", "gone_ms", "left"},

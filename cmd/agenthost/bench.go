@@ -34,7 +34,7 @@ type benchVerb struct {
 	Reps     int      `help:"Repetitions of each case; 0 is 3, and 7 with --full."`
 	Fake     string   `placeholder:"FILE" help:"The stand-in CLI; default: fake beside this program, else built by go."`
 	Peers    []string `name:"peer" sep:"none" placeholder:"NAME=DRIVER:TARGET" help:"Also measure that host, in the scenarios that it has: sandbox-agent:PROGRAM, which is started, or responses:URL or agents:URL, which runs already and has the stand-in as its CLI; with ,model=NAME and ,pid=N behind it."`
-	Out      string   `placeholder:"DIR" help:"Also write bench.json, bench.svg and bench.html there, and flame graphs with --full if the go command is installed."`
+	Out      string   `placeholder:"DIR" help:"Also write bench.json, bench.svg, bench.html and bench.md there, and flame graphs with --full if the go command is installed."`
 	Profile  string   `placeholder:"DIR" help:"Have the server write its profiles there, and a flame graph if the go command is installed, of the last scenario that ran; for --run with one name and --subjects with one wire."`
 	Silent   bool     `help:"Do not tell what is being measured, or how a load goes."`
 
@@ -197,8 +197,12 @@ func (v *benchVerb) write(r *benchreport.Result, verdicts []benchreport.Verdict,
 	for name, write := range map[string]func(io.Writer) error{
 		"bench.json": func(w io.Writer) error { return benchreport.JSON(w, r) },
 		"bench.svg":  func(w io.Writer) error { return benchreport.Chart(w, r) },
+		"bench.md":   func(w io.Writer) error { return benchreport.Markdown(w, r, verdicts) },
 		"bench.html": func(w io.Writer) error { return benchreport.Page(w, r, verdicts, pictures...) },
 	} {
+		if name == "bench.md" && len(verdicts) == 0 {
+			continue // users of a host were played, and nothing is judged
+		}
 		f, err := os.Create(filepath.Join(v.Out, name))
 		if err != nil {
 			return err

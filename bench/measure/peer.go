@@ -85,7 +85,7 @@ func InstalledPeers() []Peer {
 
 // peer starts one, or finds it.
 func (l *lab) peer(sub *subject, p Peer) (err error) {
-	sub.pid = p.Pid
+	sub.pid, sub.peer = p.Pid, true
 	switch p.Driver {
 	case "responses":
 		sub.wire = drive.Responses(p.Target, os.Getenv(PeerToken), p.Model)

@@ -46,19 +46,27 @@ func sessions() scenario {
 		}}
 }
 
-// creations are few sessions, so few that hosts with a process a session can take part.
+// creations are sessions made by 64 clients with the collector as it is: few, so few that
+// hosts with a process a session can take part, and many.
 func creations() scenario {
-	return scenario{name: "create", subjects: []string{plainName, report.Control, responsesName, agentsName}, fresh: true, peers: true, full: []string{"200 sessions"}, reps: 3,
-		run: func(l *lab, s *subject, _ string) (report.Figures, error) {
-			const n = 200
+	return scenario{name: "create", subjects: []string{plainName, report.Control, responsesName, agentsName}, fresh: true, peers: true, full: []string{fewSessions, "10000 sessions"}, reps: 3,
+		run: func(l *lab, s *subject, kase string) (report.Figures, error) {
+			n := 10_000
+			if kase == fewSessions {
+				n = 200
+			} else if s.peer {
+				return nil, drive.Unsupported("cheap session")
+			}
 			if _, err := l.create(s, 8); err != nil { // what is only done once
 				return nil, err
 			}
 			used, began := cpu(s.pid), time.Now()
 			_, err := l.create(s, n)
-			return report.Figures{"create_per_s": n / time.Since(began).Seconds(), "create_cpu_us": us(cpu(s.pid)-used) / n}, err
+			return report.Figures{"create_per_s": float64(n) / time.Since(began).Seconds(), "create_cpu_us": us(cpu(s.pid)-used) / float64(n)}, err
 		}}
 }
+
+const fewSessions = "200 sessions"
 
 // passivations are sessions that have left memory: what the server still keeps of each.
 func passivations() scenario {

@@ -43,6 +43,7 @@ type subject struct {
 	pid    int // 0 for a bare spawn
 	log    string
 	host   *hostproc.Host
+	peer   bool // another host that was given
 }
 
 // tokens of the two principals.

@@ -28,7 +28,7 @@ var flamed = []flameOf{
 	{"delta", "CPU of the server: deltas of 200 B, one turn at full speed (Agents wire)", "rate", "deltas 200", 8},
 	{"fan", "CPU of the server: one turn to 32 readers (Agents wire)", "fan", "32 readers", 4},
 	{"latency", "CPU of the server: 16 turns at a moderate rate (Agents wire)", "latency", "turns=16", 2},
-	{"sessions", "CPU of the server: sessions made by 64 clients (Agents wire)", "sessions", "30000", 1},
+	{"sessions", "CPU of the server: sessions made by 64 clients (Agents wire)", "create", "10000 sessions", 1},
 }
 
 // flames measures the work again with a profile in the server, and draws each that ran

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/agenthost/agenthost/actors/crash"
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/spec"
 )
@@ -131,7 +132,10 @@ func (h *Host) workspaceThere(ctx context.Context, s *spec.Session, named bool) 
 		return nil
 	}
 	found := make(chan error, 1)
-	go func() { found <- enterable(dir) }() // ends with its one call of the system
+	go func() { // ends with its one call of the system
+		defer crash.Guard()
+		found <- enterable(dir)
+	}()
 	late := time.NewTimer(lookTime)
 	defer late.Stop()
 	var err error

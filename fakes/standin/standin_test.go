@@ -143,7 +143,7 @@ func (p *process) logged(kind string) (lines [][]string) {
 // gone waits for a process to have ended.
 func gone(t *testing.T, pid int) {
 	t.Helper()
-	deadline := time.Now().Add(5 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for alive(pid) {
 		if time.Now().After(deadline) {
 			t.Fatalf("process %d is still there", pid)
@@ -165,7 +165,7 @@ func alive(pid int) bool {
 // pidIn reads a pid that a command has written to a file of the workspace.
 func (p *process) pidIn(file string) int {
 	p.t.Helper()
-	deadline := time.Now().Add(5 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for {
 		b, err := os.ReadFile(filepath.Join(p.cmd.Dir, file))
 		if pid, _ := strconv.Atoi(strings.TrimSpace(string(b))); err == nil && pid > 0 {

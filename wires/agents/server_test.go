@@ -33,7 +33,7 @@ type service struct {
 	client *http.Client
 }
 
-const patience = 10 * time.Second
+const patience = time.Minute
 
 func serve(t *testing.T, o Options) *service {
 	t.Helper()

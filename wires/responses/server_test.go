@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"))
 }
 
-const patience = 10 * time.Second
+const patience = time.Minute
 
 // client talks to a server of the wire over a real socket.
 type client struct {

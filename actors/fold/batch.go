@@ -144,6 +144,8 @@ func size(ev *event.Event) int {
 		n += itemSize(b)
 	case *event.Leg:
 		n += 96 + len(b.Echo) + 16*len(b.Answers)
+	case *event.Pause:
+		n += 64
 	case *event.Budget:
 		n += 96 + len(b.Name)
 	case *event.Environment:

@@ -63,7 +63,7 @@ func as(cmd *exec.Cmd) *exec.Cmd {
 // openDir is an empty directory that nobody owns.
 func openDir(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "agenthost-open-")
+	dir, err := os.MkdirTemp("", "agenthost-open-") //nolint:usetesting // t.TempDir lies below what only its owner enters
 	if err != nil {
 		t.Fatal(err)
 	}

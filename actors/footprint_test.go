@@ -75,6 +75,29 @@ func TestIdleSessionsTakeLittleMemory(t *testing.T) {
 	runtime.KeepAlive(st)
 }
 
+// What a turn said does not stay in memory behind its end, once nobody reads it.
+func TestFinishedTurnsTakeLittleMemory(t *testing.T) {
+	const n, bound = 60, 12 << 10
+	st := memory.New()
+	h := roomy(t, st)
+	ids := unused(t, h, n)
+	for _, id := range ids {
+		turn := send(t, h, id, "for i in 1 2 3 4 5 6 7 8 9 10; do echo a message of some length, the number of which is $i; done; echo '#final'")
+		follow(t, h, id, 0, ended(turn.ID))
+	}
+	eventually(t, "nobody reads and nothing runs", func() bool { s := h.Stats(); return s.Subscribers == 0 && s.Running == 0 && s.Trees == 0 })
+	held := live()
+	actors.PutAway(h, ids...)
+	passivated(t, h)
+	if each := (held - live()) / n; each > bound {
+		t.Errorf("a session whose turn has ended takes %d B in memory, more than %d", each, bound)
+	} else {
+		t.Logf("a session whose turn has ended: %d B", each)
+	}
+	must(t, h.Stop(t.Context()))
+	runtime.KeepAlive(st)
+}
+
 // A session that never had a turn does not stay as long as one that had.
 func TestUnusedSessionsArePutAwaySooner(t *testing.T) {
 	t.Parallel()

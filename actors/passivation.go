@@ -23,11 +23,14 @@ func (s *session) restful() bool {
 // them at once, and all that its actor knows is in the store's record.
 const unusedRest = 5 * time.Second
 
-// rest arms the passivation clock when there is nothing to do.
+// rest arms the passivation clock when there is nothing to do. Until it strikes nothing
+// is kept for readers: the last has gone, and the next comes from the store, as it does
+// behind a passivation.
 func (s *session) rest(c actor.Context) {
 	if !s.restful() {
 		return
 	}
+	s.ring.clear()
 	after := s.host.cfg.limits.PassivateAfter
 	if s.state.Session().Turns == 0 {
 		after = min(after, s.host.cfg.unusedRest)

@@ -65,6 +65,13 @@ func (r *ring) pass(head int64) {
 	r.replace(r.window.Load(), &window{head: head, wake: make(chan struct{})})
 }
 
+// clear keeps nothing of what was published.
+func (r *ring) clear() {
+	if w := r.window.Load(); len(w.batches) > 0 && w.end == nil {
+		r.pass(w.head)
+	}
+}
+
 // forget notes published TurnForgotten events.
 func (r *ring) forget(seqs ...int64) {
 	if len(seqs) == 0 {

@@ -259,6 +259,10 @@ type group struct {
 
 	mu   sync.Mutex
 	left bool // it is no longer this tree's
+	// killed says that cgroup.kill was written. Kernels (seen on 6.18) count its uses in
+	// the group and compare with the count of the group that a child is cloned from: one
+	// that is started in a group that was killed once may be killed at once.
+	killed bool
 }
 
 // maxSpare bounds the groups that wait for a tree.
@@ -310,7 +314,7 @@ func (g *group) leave() {
 		return
 	}
 	g.mu.Lock()
-	kept := g.of != nil && !g.left && len(g.tree()) == 1
+	kept := g.of != nil && !g.left && !g.killed && len(g.tree()) == 1
 	g.left = true // the next tree is none of this one's business
 	g.mu.Unlock()
 	if !kept || !g.spared() {
@@ -409,6 +413,7 @@ func (g *group) kill() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if !g.left {
+		g.killed = true
 		_ = write(g.dir, "cgroup.kill", "1")
 	}
 }

@@ -280,6 +280,33 @@ func TestGroupIsUsedAgain(t *testing.T) {
 	}
 }
 
+// A group that was killed as a whole is given to no other tree: some kernels would kill
+// what is started in it.
+func TestKilledGroupIsNotUsedAgain(t *testing.T) {
+	c := realCgroups(t)
+	for range 3 {
+		spec := sh("echo on; sleep 300")
+		spec.Cgroups = c
+		killed := start(t, spec)
+		killed.first(t)
+		Kill.Do(killed.Process)
+		killed.wait(t)
+		killed.Sweep(t.Context())
+		if len(c.spare) != 0 {
+			t.Errorf("the killed group is kept: %v", c.spare)
+		}
+		spec = sh("echo fine")
+		spec.Cgroups = c
+		next := start(t, spec)
+		if line := next.first(t); line != "fine" {
+			t.Errorf("it said %q", line)
+		}
+		next.wait(t)
+		next.Sweep(t.Context())
+		c.spare = nil
+	}
+}
+
 // A tree that forks faster than it can be listed is ended by one write.
 func TestGroupEndsAForkBomb(t *testing.T) {
 	c := realCgroups(t)

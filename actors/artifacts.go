@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -92,15 +93,20 @@ func (h *Host) Artifacts(ctx context.Context, owner string, session, environment
 	if err != nil {
 		return nil, false, err
 	}
-	if p.Desc {
-		slices.Reverse(all)
+	if !p.After.IsZero() {
+		from, to, err := h.around(ctx, session, all, p.After)
+		if err != nil {
+			return nil, false, err
+		}
+		if p.Desc {
+			all = all[:from]
+		} else {
+			all = all[to:]
+		}
 	}
 	var out []*spec.Artifact
-	waiting := !p.After.IsZero()
-	for _, a := range all {
+	for _, a := range reversed(all, p.Desc) {
 		switch {
-		case waiting:
-			waiting = a.ID != p.After
 		case !environment.IsZero() && a.Environment != environment:
 		case p.Limit > 0 && len(out) == p.Limit:
 			return out, true, nil
@@ -108,10 +114,40 @@ func (h *Host) Artifacts(ctx context.Context, owner string, session, environment
 			out = append(out, &a.Artifact)
 		}
 	}
-	if waiting {
-		return nil, false, event.FailParam(event.CursorNotFound, "after", "after names nothing in this list")
-	}
 	return out, false, nil
+}
+
+// around is where in all, oldest first, the artifact id stands: all[:from] are before
+// it and all[to:] behind. One that was deleted still has its place, which its id tells.
+func (h *Host) around(ctx context.Context, session event.ID, all []*published, id event.ID) (from, to int, err error) {
+	if n := slices.IndexFunc(all, func(a *published) bool { return a.ID == id }); n >= 0 {
+		return n, n + 1, nil
+	}
+	ordinals := make(map[event.ID]int64)
+	ordinal := func(turn event.ID) int64 {
+		if _, known := ordinals[turn]; !known && err == nil {
+			var rec *store.Turn
+			if rec, err = h.store.Turn(ctx, "", turn); err == nil && rec.Session == session {
+				ordinals[turn] = rec.Ordinal
+			} else if err == nil {
+				err = store.ErrNotFound
+			}
+		}
+		return ordinals[turn]
+	}
+	turn := event.TurnOf(id)
+	own := ordinal(turn)
+	for from < len(all) && err == nil {
+		a := all[from]
+		if c := cmp.Compare(ordinal(a.Turn), own); c > 0 || c == 0 && event.ItemOrdinal(turn, a.ID) > event.ItemOrdinal(turn, id) {
+			break
+		}
+		from++
+	}
+	if err != nil {
+		return 0, 0, cursorFailure(err)
+	}
+	return from, from, nil
 }
 
 // Artifact looks one up.

@@ -240,8 +240,29 @@ func TestPagesOfArtifacts(t *testing.T) {
 			t.Errorf("%+v: %q, %v, %v", c.page, got, more, err)
 		}
 	}
-	if _, _, err := h.Artifacts(ctx(t), "alice", ses, event.ID{}, spec.Page{After: event.NewID()}); event.CodeOf(err) != event.CursorNotFound {
-		t.Errorf("after nothing: %v", err)
+	for _, nothing := range []event.ID{event.NewID(), event.ItemID(event.NewTurnID(), 0)} {
+		if _, _, err := h.Artifacts(ctx(t), "alice", ses, event.ID{}, spec.Page{After: nothing}); event.CodeOf(err) != event.CursorNotFound {
+			t.Errorf("after nothing: %v", err)
+		}
+	}
+	// Who deletes what a page showed can turn to the next one.
+	for _, c := range []struct {
+		deleted  int
+		up, down string
+	}{
+		{1, "3 4 5", "1"},
+		{3, "5", "3 1"},
+		{4, "", "3 1"}, // now the second turn has none left
+		{0, "3", ""},
+	} {
+		id := all[c.deleted].ID
+		must(t, h.DeleteArtifact(ctx(t), "alice", ses, id))
+		for desc, want := range map[bool]string{false: c.up, true: c.down} {
+			list, _, err := h.Artifacts(ctx(t), "alice", ses, env, spec.Page{After: id, Desc: desc})
+			if got := strings.ReplaceAll(paths(list), "outputs/", ""); err != nil || got != want {
+				t.Errorf("after the deleted %d, descending %v: %q, %v", c.deleted+1, desc, got, err)
+			}
+		}
 	}
 }
 

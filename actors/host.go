@@ -302,9 +302,13 @@ func (h *Host) StoreErr() error {
 func (h *Host) ended(v *fold.View) {
 	t := v.Turn
 	h.forgetValues(t)
+	started := t.Started
+	if started == 0 { // it waited until its end
+		started = t.Ended
+	}
 	attrs := []any{
 		"session", t.Session, "turn", t.ID, "adapter", t.Settings.Agent.Adapter, "outcome", t.End.Outcome.String(),
-		"queued_ms", max(0, t.Started-t.Created), "ran_ms", max(0, t.Ended-t.Started),
+		"queued_ms", max(0, started-t.Created), "ran_ms", max(0, t.Ended-started),
 	}
 	switch t.End.Outcome {
 	case event.Completed:

@@ -213,7 +213,8 @@ type Store interface {
 	// Session looks a record up. owner "" means any (the host itself).
 	Session(ctx context.Context, owner string, id event.ID) (*Session, error)
 	// Sessions lists records by creation, without damaged ones.
-	// ErrNotFound when p.After names no session of the owner.
+	// ErrNotFound when p.After names no session of the owner, nor one that was deleted
+	// lately (Places).
 	Sessions(ctx context.Context, f SessionFilter, p spec.Page) (list []*Session, more bool, err error)
 	// ActiveSessions lists every session whose State is Active, for recovery.
 	ActiveSessions(ctx context.Context) ([]*Session, error)
@@ -273,7 +274,7 @@ type Store interface {
 	GetRecord(ctx context.Context, kind, owner string, id event.ID) (*Record, error)
 	// RecordsNamed returns the owner's records of that name.
 	RecordsNamed(ctx context.Context, kind, owner, name string) ([]*Record, error)
-	// Records lists by creation, without damaged ones.
+	// Records lists by creation, without damaged ones, with cursors as Sessions has them.
 	Records(ctx context.Context, kind, owner string, p spec.Page) (list []*Record, more bool, err error)
 	// DeleteRecord removes one, durably. ErrNotFound when there is none.
 	DeleteRecord(ctx context.Context, kind, owner string, id event.ID) error

@@ -98,9 +98,8 @@ func TestCase04GrandchildHoldsStdout(t *testing.T) {
 	t.Logf("%d turns of 4 slots took %s", turns, time.Since(start).Round(time.Millisecond))
 	s.Clean(10 * time.Second)
 	s.all(play{adapter: "plain-codex", scene: "holds"}, func(e *ending) { e.is(t, "completed", "ok", 8*time.Second) })
-	if n := s.Metric("agenthost_turns_running"); n != 0 {
-		t.Errorf("%v slots are taken", n)
-	}
+	// A turn's slot is free when what the CLI left behind is gone, a moment after the answer.
+	s.until(time.Minute, "the slots are free", func() bool { return s.Metric("agenthost_turns_running") == 0 })
 	s.Stop()
 }
 

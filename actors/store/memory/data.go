@@ -19,6 +19,7 @@ type data struct {
 	turns    map[event.ID]*store.Turn
 	keys     map[keyName]*store.Key
 	records  map[recordName]*record
+	left     store.Places
 	spent    map[spentOn]store.Spend
 	made     int64 // counts sessions and records ever made, to break ties
 	number   int64
@@ -230,8 +231,10 @@ func (d *data) putTurn(s *session, t store.Turn) {
 func byOrdinal(t *store.Turn, ordinal int64) int { return cmp.Compare(t.Ordinal, ordinal) }
 
 func byCreation(a, b *session) int {
-	return cmp.Or(cmp.Compare(a.Created, b.Created), cmp.Compare(a.n, b.n))
+	return compare(a.place(), b.place())
 }
+
+func (s *session) place() store.Place { return store.Place{Created: s.Created, N: s.n} }
 
 func cloneKey(k *store.Key) *store.Key {
 	c := *k

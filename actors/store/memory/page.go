@@ -1,36 +1,62 @@
 package memory
 
 import (
+	"cmp"
+
 	"github.com/agenthost/agenthost/actors/event"
 	"github.com/agenthost/agenthost/actors/spec"
 	"github.com/agenthost/agenthost/actors/store"
 )
 
-// page cuts a page out of all, which is in ascending order. keep hides entries;
-// the cursor must be a kept one or one that known accepts.
-func page[T any](all []T, p spec.Page, id func(T) event.ID, seen func(T) bool, keep func(T) bool) ([]T, bool, error) {
-	at, step, end := 0, 1, len(all)
+// list is objects in ascending order, with how a page is cut out of them.
+type list[T any] struct {
+	all   []T
+	id    func(T) event.ID
+	place func(T) store.Place
+	// seen hides those that are no cursors either, keep those that only are in no page.
+	seen, keep func(T) bool
+	// left is where a deleted one stood.
+	left func(event.ID) (store.Place, error)
+}
+
+func (l *list[T]) page(p spec.Page) ([]T, bool, error) {
+	at, step, end := 0, 1, len(l.all)
 	if p.Desc {
-		at, step, end = len(all)-1, -1, -1
+		at, step, end = len(l.all)-1, -1, -1
 	}
 	if !p.After.IsZero() {
-		for at != end && (id(all[at]) != p.After || !seen(all[at])) {
+		from, err := l.find(p.After)
+		if err != nil {
+			return nil, false, err
+		}
+		for at != end && step*compare(l.place(l.all[at]), from) <= 0 {
 			at += step
 		}
-		if at == end {
-			return nil, false, store.ErrNotFound
-		}
-		at += step
 	}
-	var list []T
+	var out []T
 	for ; at != end; at += step {
-		if !seen(all[at]) || !keep(all[at]) {
+		if !l.seen(l.all[at]) || !l.keep(l.all[at]) {
 			continue
 		}
-		if p.Limit > 0 && len(list) == p.Limit {
-			return list, true, nil
+		if p.Limit > 0 && len(out) == p.Limit {
+			return out, true, nil
 		}
-		list = append(list, all[at])
+		out = append(out, l.all[at])
 	}
-	return list, false, nil
+	return out, false, nil
+}
+
+// find is the place of a cursor.
+func (l *list[T]) find(id event.ID) (store.Place, error) {
+	for _, e := range l.all {
+		if l.id(e) == id && l.seen(e) {
+			return l.place(e), nil
+		}
+	}
+	return l.left(id)
+}
+
+// compare orders places.
+func compare(a, b store.Place) int {
+	return cmp.Or(cmp.Compare(a.Created, b.Created), cmp.Compare(a.N, b.N))
 }

@@ -2,7 +2,6 @@ package memory
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"slices"
 
@@ -20,6 +19,8 @@ type record struct {
 	store.Record
 	n int64
 }
+
+func (r *record) place() store.Place { return store.Place{Created: r.Created, N: r.n} }
 
 func (r *record) view() *store.Record {
 	v := r.Record
@@ -90,12 +91,20 @@ func (s *Store) Records(_ context.Context, kind, owner string, p spec.Page) ([]*
 		return nil, false, err
 	}
 	all := func(*record) bool { return true }
-	got, more, err := page(s.records(kind, owner), p, func(r *record) event.ID { return r.ID }, all, all)
-	list := make([]*store.Record, len(got))
-	for i, r := range got {
-		list[i] = r.view()
+	records := list[*record]{
+		all:   s.records(kind, owner),
+		id:    func(r *record) event.ID { return r.ID },
+		place: (*record).place,
+		seen:  all,
+		keep:  all,
+		left:  func(id event.ID) (store.Place, error) { return s.data.left.Of(kind, owner, id) },
 	}
-	return list, more, err
+	got, more, err := records.page(p)
+	out := make([]*store.Record, len(got))
+	for i, r := range got {
+		out[i] = r.view()
+	}
+	return out, more, err
 }
 
 // DeleteRecord removes one.
@@ -111,6 +120,7 @@ func (s *Store) DeleteRecord(_ context.Context, kind, owner string, id event.ID)
 		return store.ErrNotFound
 	}
 	delete(s.data.records, name)
+	s.data.left.Left(kind, r.Owner, id, r.place())
 	return nil
 }
 
@@ -125,7 +135,7 @@ func (s *Store) records(kind, owner string) []*record {
 		}
 	}
 	slices.SortFunc(list, func(a, b *record) int {
-		return cmp.Or(cmp.Compare(a.Created, b.Created), cmp.Compare(a.n, b.n))
+		return compare(a.place(), b.place())
 	})
 	return list
 }

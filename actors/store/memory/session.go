@@ -30,15 +30,20 @@ func (s *Store) Sessions(_ context.Context, f store.SessionFilter, p spec.Page) 
 	}
 	s.data.mu.RLock()
 	defer s.data.mu.RUnlock()
-	got, more, err := page(s.data.order, p,
-		func(r *session) event.ID { return r.ID },
-		func(r *session) bool { return s.data.seen(f.Owner, r.ID) != nil },
-		func(r *session) bool { return f.Match == nil || f.Match(r.view()) })
-	list := make([]*store.Session, len(got))
-	for i, r := range got {
-		list[i] = r.view()
+	sessions := list[*session]{
+		all:   s.data.order,
+		id:    func(r *session) event.ID { return r.ID },
+		place: (*session).place,
+		seen:  func(r *session) bool { return s.data.seen(f.Owner, r.ID) != nil },
+		keep:  func(r *session) bool { return f.Match == nil || f.Match(r.view()) },
+		left:  func(id event.ID) (store.Place, error) { return s.data.left.Of(store.SessionPlaces, f.Owner, id) },
 	}
-	return list, more, err
+	got, more, err := sessions.page(p)
+	out := make([]*store.Session, len(got))
+	for i, r := range got {
+		out[i] = r.view()
+	}
+	return out, more, err
 }
 
 // ActiveSessions lists every session whose State is Active.
@@ -99,6 +104,7 @@ func (s *Store) Remove(_ context.Context, id event.ID) error {
 		delete(d.turns, t.ID)
 	}
 	delete(d.sessions, id)
+	d.left.Left(store.SessionPlaces, got.Owner, id, got.place())
 	if at, ok := slices.BinarySearchFunc(d.order, got, byCreation); ok {
 		d.order = slices.Delete(d.order, at, at+1)
 	}

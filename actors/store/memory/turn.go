@@ -35,13 +35,21 @@ func (s *Store) Turns(_ context.Context, id event.ID, p spec.Page) ([]*store.Tur
 		return nil, false, err
 	}
 	all := func(*store.Turn) bool { return true }
-	found, more, err := page(got.turns, p, func(t *store.Turn) event.ID { return t.ID }, all, all)
-	list := make([]*store.Turn, len(found))
+	turns := list[*store.Turn]{
+		all:   got.turns,
+		id:    func(t *store.Turn) event.ID { return t.ID },
+		place: func(t *store.Turn) store.Place { return store.Place{N: t.Ordinal} },
+		seen:  all,
+		keep:  all,
+		left:  func(event.ID) (store.Place, error) { return store.Place{}, store.ErrNotFound }, // turns go with their session
+	}
+	found, more, err := turns.page(p)
+	out := make([]*store.Turn, len(found))
 	for i, t := range found {
 		v := *t
-		list[i] = &v
+		out[i] = &v
 	}
-	return list, more, err
+	return out, more, err
 }
 
 // NextNumber is one more than the highest acceptance number ever stored.

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/agenthost/agenthost/actors/event"
@@ -135,13 +136,12 @@ var recordLists = [2][2]string{
 
 // Records lists by creation.
 func (s *Store) Records(ctx context.Context, kind, owner string, p spec.Page) ([]*store.Record, bool, error) {
-	at := place{start(p.Desc), start(p.Desc)}
+	at := store.Place{Created: start(p.Desc), N: start(p.Desc)}
 	if !p.After.IsZero() {
-		row, err := s.record(ctx, kind, owner, p.After)
-		if err != nil {
+		var err error
+		if at, err = s.recordPlace(ctx, kind, owner, p.After); err != nil {
 			return nil, false, err
 		}
-		at = place{row.Created, row.n}
 	}
 	limit := pageLimit(p)
 	var list []*store.Record
@@ -152,7 +152,7 @@ func (s *Store) Records(ctx context.Context, kind, owner string, p spec.Page) ([
 			return nil, false, err
 		}
 		for _, r := range rows {
-			at = place{r.Created, r.n}
+			at = store.Place{Created: r.Created, N: r.n}
 			sound, err := viewRecords([]*recordRow{r})
 			if err != nil {
 				// A list must show the others.
@@ -170,7 +170,18 @@ func (s *Store) Records(ctx context.Context, kind, owner string, p spec.Page) ([
 	}
 }
 
-func (s *Store) recordBatch(ctx context.Context, kind, owner string, desc bool, at place, limit int64) (rows []*recordRow, err error) {
+func (s *Store) recordPlace(ctx context.Context, kind, owner string, id event.ID) (store.Place, error) {
+	row, err := s.record(ctx, kind, owner, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return s.left.Of(kind, owner, id)
+	}
+	if err != nil {
+		return store.Place{}, err
+	}
+	return store.Place{Created: row.Created, N: row.n}, nil
+}
+
+func (s *Store) recordBatch(ctx context.Context, kind, owner string, desc bool, at store.Place, limit int64) (rows []*recordRow, err error) {
 	byOwner, down := 0, 0
 	if owner != "" {
 		byOwner = 1
@@ -179,7 +190,7 @@ func (s *Store) recordBatch(ctx context.Context, kind, owner string, desc bool, 
 		down = 1
 	}
 	err = s.view(ctx, func(d *db) error {
-		q := d.on(recordLists[byOwner][down]).text(kind).int(at.created).int(at.n).int(limit)
+		q := d.on(recordLists[byOwner][down]).text(kind).int(at.Created).int(at.N).int(limit)
 		if owner != "" {
 			q = q.text(owner)
 		}
@@ -193,11 +204,14 @@ func (s *Store) recordBatch(ctx context.Context, kind, owner string, desc bool, 
 
 // DeleteRecord removes one.
 func (s *Store) DeleteRecord(_ context.Context, kind, owner string, id event.ID) error {
+	var rows string
+	var at store.Place
 	return s.change(&request{
 		durable: true,
 		check: func(w *writer) error {
-			found, err := w.db.on("SELECT owner FROM record WHERE kind=?1 AND id=?2").text(kind).blob(id[:]).one(func(s stmt) error {
-				if owner != "" && s.ColumnText(0) != owner {
+			found, err := w.db.on("SELECT owner, created, n FROM record WHERE kind=?1 AND id=?2").text(kind).blob(id[:]).one(func(s stmt) error {
+				rows, at = s.ColumnText(0), store.Place{Created: s.ColumnInt64(1), N: s.ColumnInt64(2)}
+				if owner != "" && rows != owner {
 					return store.ErrNotFound
 				}
 				return nil
@@ -208,6 +222,7 @@ func (s *Store) DeleteRecord(_ context.Context, kind, owner string, id event.ID)
 			return err
 		},
 		apply: func(w *writer) error {
+			s.left.Left(kind, rows, id, at)
 			return w.db.on("DELETE FROM record WHERE kind=?1 AND id=?2").text(kind).blob(id[:]).exec()
 		},
 	})

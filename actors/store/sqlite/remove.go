@@ -21,6 +21,7 @@ func (s *Store) Remove(_ context.Context, id event.ID) error {
 		},
 		apply: func(w *writer) error {
 			w.touch(e)
+			s.left.Left(store.SessionPlaces, e.owner, id, store.Place{Created: e.created, N: e.n})
 			e.state = store.Deleted
 			w.next.sessions--
 			if err := w.updateState(e); err != nil {

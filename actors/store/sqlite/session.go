@@ -89,9 +89,6 @@ func (s *Store) readSession(ctx context.Context, id event.ID) (*store.Session, e
 	return row.view(s.era)
 }
 
-// place is where a page goes on: behind the row with these.
-type place struct{ created, n int64 }
-
 // sessionLists are the four lists: by owner or all, each up and down. The +
 // keeps the state out of the choice of an index.
 var sessionLists = [2][2]string{
@@ -110,7 +107,7 @@ const scanRows = 64
 // Sessions lists records by creation. Rows that Match hides are read in several
 // short transactions.
 func (s *Store) Sessions(ctx context.Context, f store.SessionFilter, p spec.Page) ([]*store.Session, bool, error) {
-	at := place{start(p.Desc), start(p.Desc)}
+	at := store.Place{Created: start(p.Desc), N: start(p.Desc)}
 	if !p.After.IsZero() {
 		var err error
 		if at, err = s.sessionPlace(ctx, f.Owner, p.After); err != nil {
@@ -147,27 +144,27 @@ func (s *Store) Sessions(ctx context.Context, f store.SessionFilter, p spec.Page
 			return list, false, nil
 		}
 		last := rows[len(rows)-1]
-		at = place{last.created, last.n}
+		at = store.Place{Created: last.created, N: last.n}
 	}
 }
 
-func (s *Store) sessionPlace(ctx context.Context, owner string, id event.ID) (at place, err error) {
+func (s *Store) sessionPlace(ctx context.Context, owner string, id event.ID) (at store.Place, err error) {
 	err = s.view(ctx, func(d *db) error {
 		_, err := d.on("SELECT created, n, owner, state FROM session WHERE id=?1").blob(id[:]).one(func(s stmt) error {
 			if store.SessionState(s.ColumnInt64(3)) != store.Deleted && (owner == "" || s.ColumnText(2) == owner) {
-				at = place{s.ColumnInt64(0), s.ColumnInt64(1)}
+				at = store.Place{Created: s.ColumnInt64(0), N: s.ColumnInt64(1)}
 			}
 			return nil
 		})
-		if err == nil && at.n == 0 {
-			err = store.ErrNotFound
-		}
 		return err
 	})
+	if err == nil && at.N == 0 {
+		at, err = s.left.Of(store.SessionPlaces, owner, id)
+	}
 	return at, err
 }
 
-func (s *Store) sessionBatch(ctx context.Context, owner string, desc bool, at place, limit int64) (rows []*sessionRow, err error) {
+func (s *Store) sessionBatch(ctx context.Context, owner string, desc bool, at store.Place, limit int64) (rows []*sessionRow, err error) {
 	byOwner, down := 0, 0
 	if owner != "" {
 		byOwner = 1
@@ -176,7 +173,7 @@ func (s *Store) sessionBatch(ctx context.Context, owner string, desc bool, at pl
 		down = 1
 	}
 	err = s.view(ctx, func(d *db) error {
-		q := d.on(sessionLists[byOwner][down]).int(at.created).int(at.n).int(limit)
+		q := d.on(sessionLists[byOwner][down]).int(at.Created).int(at.N).int(limit)
 		if owner != "" {
 			q = q.text(owner)
 		}

@@ -25,6 +25,7 @@ type Store struct {
 
 	queue   queue
 	recall  recall
+	left    store.Places // of what was deleted
 	count   atomic.Int64 // of sessions that are not deleted, as committed
 	lowDisk atomic.Bool  // as Room saw it last
 	writer  *writer      // nil when read-only

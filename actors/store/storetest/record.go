@@ -69,7 +69,9 @@ func recordPages(s *suite) {
 	s.checkPages(mine, page("ann"))
 	s.checkPages(all, page(""))
 	s.ok("delete", s.DeleteRecord(s.ctx(), "agent", "ann", mine[3]))
-	s.checkPages(slices.Delete(mine, 3, 4), page("ann"))
+	s.checkPages(slices.Delete(slices.Clone(mine), 3, 4), page("ann"))
+	s.checkGone(mine, 3, page)
+	s.checkDeletedAsTurned(slices.Delete(mine, 3, 4), page("ann"), func(id event.ID) error { return s.DeleteRecord(s.ctx(), "agent", "ann", id) })
 }
 
 func recordsBringKeys(s *suite) {

@@ -333,6 +333,26 @@ def agents_crud():
     refused(openai.NotFoundError, "agent_deleted", lambda c: c.beta.agents.retrieve(a.id))
 
 
+@case
+def deleted_as_listed():
+    """Who deletes each object that a list yields sees every one of them."""
+    mark = f"py-{os.getpid()}-mark"
+    made = [agents.create(model="codex", name=f"{mark}{i}").id for i in range(5)]
+    gone = [agents.delete(a.id).id for a in agents.list(limit=2, order="asc") if a.id in made]
+    eq(gone, made)
+    made = [session_with("[[say: x]]", metadata={"mark": mark}).id for _ in range(5)]
+    gone = []
+    for s in sessions.list(limit=2):
+        if s.id in made:
+            gone.append(sessions.delete(s.id).id)
+        if len(gone) == len(made):
+            break
+    eq(gone, made[::-1])
+    made = [client.files.create(file=(f"{mark}{i}.txt", b"x"), purpose="user_data").id for i in range(5)]
+    gone = [client.files.delete(f.id).id for f in client.files.list(limit=2, order="asc") if f.id in made]
+    eq(gone, made)
+
+
 # -- Agents: sessions --
 
 

@@ -33,6 +33,7 @@ func resting(t *testing.T, h *actors.Host, clock *wallClock, script string) even
 	p := create(t, h, script)
 	follow(t, h, p.Session.ID, 0, ended(p.Turns[0].ID))
 	idle(t, h, p.Session.ID)
+	eventually(t, "its reader has left", func() bool { return h.Stats().Subscribers == 0 })
 	clock.forward(time.Hour)
 	return p.Session.ID
 }
@@ -150,6 +151,7 @@ func TestNewSessionTakesThePlaceOfTheLongestIdle(t *testing.T) {
 	h := started(t, l, memory.New(), actors.WithClock(clock.now))
 	first, second := resting(t, h, clock, "true"), resting(t, h, clock, "true")
 	third := resting(t, h, clock, "true")
+	eventually(t, "their turns are over", func() bool { return h.Stats().Running == 0 })
 	turn := send(t, h, first, blocker(gate)) // now it is the newest, and busy
 	follow(t, h, first, 0, spoke(turn.ID))
 	clock.forward(time.Hour)

@@ -176,9 +176,7 @@ func TestControlGroupHoldsWhatEscapes(t *testing.T) {
 	if err == nil && !strings.Contains(string(stat), ") Z ") {
 		t.Errorf("it lives: %s", stat)
 	}
-	if h.Stats().OrphansReaped != 1 {
-		t.Errorf("%d orphans counted", h.Stats().OrphansReaped)
-	}
+	eventually(t, "the orphan is counted", func() bool { return h.Stats().OrphansReaped == 1 })
 }
 
 var _ agent.Adapter = script{}

@@ -69,9 +69,7 @@ func TestPrincipalIsNotBehindAnothersBacklog(t *testing.T) {
 		l, err := h.Queue(ctx(t), "")
 		return err == nil && len(l) == 0
 	})
-	if h.Stats().TurnTime <= 0 {
-		t.Error("nothing is known of what a turn takes")
-	}
+	eventually(t, "something is known of what a turn takes", func() bool { return h.Stats().TurnTime > 0 })
 }
 
 // Once turns have been seen, who waits is told for how long.
@@ -95,7 +93,7 @@ func TestWaitIsEstimated(t *testing.T) {
 	// A full queue says when a place comes free: the turn before it has to end.
 	send(t, h, p.Session.ID, "echo waits")
 	_, err = h.Post(ctx(t), "alice", p.Session.ID, []spec.Action{{Input: input("echo no")}}, nil)
-	if f, ok := event.AsFailure(err); !ok || f.Code != event.QueueFull || f.RetryAfter < 2 || f.RetryAfter > 10 {
+	if f, ok := event.AsFailure(err); !ok || f.Code != event.QueueFull || f.RetryAfter < 2 || f.RetryAfter > 60 {
 		t.Errorf("%+v", f)
 	}
 	send(t, h, ses, "echo waits")

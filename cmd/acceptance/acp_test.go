@@ -84,7 +84,7 @@ func TestStandInACP(t *testing.T) {
 			}
 		})
 	}
-	r.Clean(20 * time.Second)
+	r.Clean(time.Minute)
 }
 
 // standIns are the processes of the stand-in.
@@ -126,5 +126,5 @@ func TestStandInACPPermissions(t *testing.T) {
 			t.Errorf("%s: %v; the file has %q", name, o, r.fileOf(name+".txt"))
 		}
 	}
-	r.Clean(20 * time.Second)
+	r.Clean(time.Minute)
 }

@@ -60,7 +60,7 @@ func TestCase48SessionStaysInItsPlace(t *testing.T) {
 			if is := echoed(outputText(fresh)); is.cwd != second {
 				t.Errorf("a new session works in %q", is.cwd)
 			}
-			r.Clean(10 * time.Second)
+			r.Clean(time.Minute)
 			r.Stop()
 		})
 	}
@@ -139,6 +139,6 @@ func TestCase110SettingsFilesAreLeftAlone(t *testing.T) {
 			t.Errorf("the workspace now has %v (%v)", entries, err)
 		}
 	}
-	r.Clean(10 * time.Second)
+	r.Clean(time.Minute)
 	r.Stop()
 }

@@ -164,9 +164,9 @@ func TestCase65KilledCLI(t *testing.T) {
 		events := r.http.events(session, "?after=0")
 		tag := "victim-" + adapter
 		r.http.say(session, "tag:"+tag+" [[say: half]] [[shell: sleep 300]]")
-		turn := turnIDs(events.waitKind(10*time.Second, turnEvent+"created", 1))[0]
+		turn := turnIDs(events.waitKind(time.Minute, turnEvent+"created", 1))[0]
 		response := r.http.response(responseID(turn), -1)
-		events.waitKind(10*time.Second, turnEvent+"item.added", 2)
+		events.waitKind(time.Minute, turnEvent+"item.added", 2)
 		if err := syscall.Kill(r.started(tag).pid, syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
@@ -179,7 +179,7 @@ func TestCase65KilledCLI(t *testing.T) {
 		if last := frames[len(frames)-1]; last.kind() != "response.failed" || !strings.Contains(fmt.Sprint(at(last.data(), "response", "error", "message")), "SIGKILL") {
 			t.Errorf("%s: %s", adapter, clip(last.raw))
 		}
-		r.Clean(15 * time.Second)
+		r.Clean(time.Minute)
 	}
 	r.normalTurn()
 	r.Stop()
@@ -214,7 +214,7 @@ func TestCase112QueueGoesOn(t *testing.T) {
 			}
 		}
 		if c.scene == "bad" {
-			events.waitKind(10*time.Second, turnEvent+"in_progress", 1)
+			events.waitKind(time.Minute, turnEvent+"in_progress", 1)
 			if a := s.http.say(session, "one too many"); a.status != 429 || a.code() != "queue_full" {
 				t.Errorf("%s: %d %s", name, a.status, clip(a.body))
 			}
@@ -235,7 +235,7 @@ func TestCase112QueueGoesOn(t *testing.T) {
 // killPlayer kills the CLI that runs.
 func (s *stage) killPlayer() {
 	s.t.Helper()
-	s.until(10*time.Second, "a CLI is killed", func() bool {
+	s.until(time.Minute, "a CLI is killed", func() bool {
 		for _, p := range s.Marked() {
 			if strings.Contains(p.Command, "sleep 600") {
 				return syscall.Kill(p.Pid, syscall.SIGKILL) == nil
@@ -266,7 +266,7 @@ func TestCase113DeleteWhileRunning(t *testing.T) {
 	r.started("sibling")
 	start := time.Now()
 	r.http.ok("DELETE", "/v1/agents/sessions/"+doomed, nil)
-	if took := time.Since(start); took > 6*time.Second {
+	if took := time.Since(start); took > 30*time.Second {
 		t.Errorf("the delete took %s", took)
 	}
 	for _, p := range r.Marked() {
@@ -356,6 +356,6 @@ func TestCase115FewDescriptors(t *testing.T) {
 		a := r.http.do("POST", "/v1/responses", map[string]any{"model": "codex", "input": "[[say: again]]"})
 		return a.status == 200 && outputText(a) == "again"
 	})
-	r.Clean(15 * time.Second)
+	r.Clean(time.Minute)
 	r.Stop()
 }

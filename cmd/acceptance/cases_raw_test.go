@@ -39,7 +39,7 @@ func TestCaseRawRequests(t *testing.T) {
 		method, _, _ := strings.Cut(request, " ")
 		start := time.Now()
 		text := r.http.tcp(request)
-		if took := time.Since(start); took > 5*time.Second {
+		if took := time.Since(start); took > 15*time.Second {
 			t.Errorf("case %d %s: answered after %s", c.number, c.file, took)
 		}
 		a := parsed(t, text, method)

@@ -271,5 +271,5 @@ func (s *stage) well() {
 	if a.str("status") != "completed" || outputText(a) != "all well" {
 		s.t.Errorf("a normal turn afterwards: %s", clip(a.body))
 	}
-	s.Clean(15 * time.Second)
+	s.Clean(time.Minute)
 }

@@ -160,7 +160,7 @@ func TestDeclaredCLIIsCancelled(t *testing.T) {
 	s := newStage(t, grace("300ms", "300ms"))
 	s.scene("hangs", "cat >/dev/null\n"+printed(codexThread, codexTurn)+"exec sleep 600\n")
 	a := s.http.ok("POST", "/agents/plain-codex/v1/responses", map[string]any{"model": "hangs", "input": "go", "background": true})
-	s.until(10*time.Second, "the CLI runs", func() bool { return len(s.Marked()) > 0 })
+	s.until(time.Minute, "the CLI runs", func() bool { return len(s.Marked()) > 0 })
 	if c := s.http.ok("POST", "/v1/responses/"+a.str("id")+"/cancel", nil); c.str("status") != "cancelled" {
 		t.Errorf("%s", clip(c.body))
 	}

@@ -172,7 +172,7 @@ func TestRealCLICallsTheServerOfACaller(t *testing.T) {
 		session := strings.TrimPrefix(created.str("id"), "agsess_")
 		mcpCall(t, toldBySession(t, r.cliRig, session), "echo", "echo: agent")
 
-		r.Clean(20 * time.Second)
+		r.Clean(time.Minute)
 		searchDir(t, r.StateDir, clean)
 
 		// A server that says what it was sent shows nothing. What the CLI itself keeps of

@@ -55,6 +55,6 @@ func TestRealCLIAnswersToASchema(t *testing.T) {
 			t.Fatalf("the session's turn: %+v", o)
 		}
 		judge("agents", o.text, since)
-		r.Clean(15 * time.Second)
+		r.Clean(time.Minute)
 	})
 }

@@ -55,7 +55,7 @@ func TestRealCLIKeyIsNowhereElse(t *testing.T) {
 		if failed.status != "failed" {
 			t.Errorf("the refused turn: %+v", failed)
 		}
-		r.Clean(20 * time.Second)
+		r.Clean(time.Minute)
 		searchDir(t, r.StateDir, clean)
 
 		// An agent that prints its environment, and the key encoded, shows nothing. What

@@ -194,7 +194,7 @@ func TestRealCLICancelMidCommand(t *testing.T) {
 		if turn.status != "cancelled" {
 			t.Errorf("the response: %+v", turn)
 		}
-		r.Clean(20 * time.Second)
+		r.Clean(time.Minute)
 
 		session := r.http.ok("POST", "/v1/agents/sessions", sessionBody(adapter, "[[shell: tail -f /dev/null]]")).str("id")
 		events := r.http.events(session, "?after=0")
@@ -206,7 +206,7 @@ func TestRealCLICancelMidCommand(t *testing.T) {
 		if !slices.Equal(o.ends(), []string{"cancelled"}) {
 			t.Errorf("turns ended %v", o.ends())
 		}
-		r.Clean(20 * time.Second)
+		r.Clean(time.Minute)
 		after := toldBySession(t, r, strings.TrimPrefix(session, "agsess_"))
 		completed(t, askAgents(t, r, adapter, after, "[[say: all well]]"), "all well")
 		r.verified(t, adapter, "cancel")

@@ -150,7 +150,7 @@ func TestCase06CancelEndsTheWholeTree(t *testing.T) {
 					session := r.http.session(adapter)
 					events := r.http.events(session, "?after=0")
 					r.http.say(session, "tag:victim [[say: hm]] [[shell: sleep 300]] [[wait: 600000]]")
-					turn := turnIDs(events.waitKind(10*time.Second, turnEvent+"created", 1))[0]
+					turn := turnIDs(events.waitKind(time.Minute, turnEvent+"created", 1))[0]
 					open := r.http.response(responseID(turn), -1)
 					var tree []hostproc.Proc
 					r.until(20*time.Second, "the CLI runs", func() bool {
@@ -172,15 +172,15 @@ func TestCase06CancelEndsTheWholeTree(t *testing.T) {
 					if a := cancel(r, session, turn); a.status/100 != 2 {
 						t.Fatalf("%d %s", a.status, a.body)
 					}
-					events.waitKind(10*time.Second, turnEvent+"cancelled", 1)
-					if took := time.Since(start); took > 6*time.Second {
+					events.waitKind(time.Minute, turnEvent+"cancelled", 1)
+					if took := time.Since(start); took > 30*time.Second {
 						t.Errorf("the cancel took %s", took)
 					}
 					if frames := events.all(); count(frames, turnEvent+"in_progress") != 1 {
 						t.Errorf("%s", kinds(frames))
 					}
 					r.cancelled(session, turn, open)
-					r.Clean(10 * time.Second)
+					r.Clean(time.Minute)
 					for _, p := range tree {
 						if now := hostproc.Alive(p.Pid); now {
 							t.Errorf("still alive: %v", p)
@@ -217,7 +217,7 @@ func TestCase91CancelRacesCompletion(t *testing.T) {
 		if a := cancelWays[way](r, session, turn); a.status/100 != 2 {
 			t.Fatalf("%d %s", a.status, a.body)
 		}
-		r.http.idle(session, 10*time.Second)
+		r.http.idle(session, time.Minute)
 		outcomes[r.http.ok("GET", "/v1/responses/"+responseID(turn), nil).str("status")]++
 	}
 	for _, session := range sessions {

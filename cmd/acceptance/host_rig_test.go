@@ -191,7 +191,7 @@ func (r *rig) normalTurn() {
 	if got.str("status") != "completed" || outputText(got) != "all well" {
 		r.t.Errorf("a normal turn afterwards: %s", got.body)
 	}
-	r.Clean(15 * time.Second)
+	r.Clean(time.Minute)
 }
 
 // directives joins parts of a prompt.

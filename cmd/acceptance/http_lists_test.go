@@ -133,7 +133,7 @@ func TestCase88Idempotency(t *testing.T) {
 	if a := r.http.do("POST", "/v1/responses", body, "Idempotency-Key: one"); a.status != 409 || a.code() != "idempotency.mismatch" || a.header.Get("x-should-retry") != "false" {
 		t.Errorf("%d %s", a.status, clip(a.body))
 	}
-	r.Clean(10 * time.Second)
+	r.Clean(time.Minute)
 	r.Stop()
 }
 
@@ -166,13 +166,13 @@ func TestCase93StoreFalse(t *testing.T) {
 		t.Errorf("items are left: %v", items)
 	}
 	// The end is told before the event that takes the text away.
-	r.until(5*time.Second, "the stream has the text no longer", func() bool {
+	r.until(time.Minute, "the stream has the text no longer", func() bool {
 		return !strings.Contains(string(r.http.replay(session).raw()), "forget me")
 	})
 	if turns := r.http.turns(session); len(turns) != 1 || at(turns, 0, "status") != "completed" || at(turns, 0, "usage") == nil {
 		t.Errorf("the turns are %v", turns)
 	}
-	r.Clean(10 * time.Second)
+	r.Clean(time.Minute)
 	r.Stop()
 }
 
@@ -213,7 +213,7 @@ func TestCase95RequestsDoNotMix(t *testing.T) {
 	if got := len(r.times()); got != n {
 		t.Errorf("%d different prompts ran", got)
 	}
-	r.Clean(15 * time.Second)
+	r.Clean(time.Minute)
 	r.Stop()
 }
 
@@ -240,6 +240,6 @@ func TestCase54ChainAtOnce(t *testing.T) {
 	if b := r.http.ok("GET", "/v1/responses/"+a.str("id"), nil); b.str("status") == "completed" {
 		t.Errorf("already %s", b.str("status"))
 	}
-	r.Clean(15 * time.Second)
+	r.Clean(time.Minute)
 	r.Stop()
 }

@@ -221,7 +221,7 @@ func TestCaseBodies(t *testing.T) {
 		if a := parsed(t, text, "POST"); a.status != c.status || strings.Contains(text, "100 Continue") || a.code() == "" {
 			t.Errorf("expect, %s: %s", name, clip([]byte(text)))
 		}
-		if took := time.Since(start); took > 3*time.Second {
+		if took := time.Since(start); took > 15*time.Second {
 			t.Errorf("expect, %s: took %s", name, took)
 		}
 	}
@@ -296,7 +296,7 @@ func TestCaseCreateBodies(t *testing.T) {
 	if a := post("h_input_image.json"); a.status != 400 && a.status != 200 {
 		t.Errorf("case 77 image: %d %s", a.status, clip(a.body))
 	}
-	r.Clean(10 * time.Second)
+	r.Clean(time.Minute)
 	r.Stop()
 }
 
@@ -332,7 +332,7 @@ func TestCase96SlowSenders(t *testing.T) {
 		if a := r.http.respond(map[string]any{"model": "codex", "input": "[[say: quick]]"}); outputText(a) != "quick" {
 			t.Errorf("%s", clip(a.body))
 		}
-		if took := time.Since(start); took > 3*time.Second {
+		if took := time.Since(start); took > 8*time.Second { // of the 10 s that the slow ones are given
 			t.Errorf("another request took %s", took)
 		}
 		select {
@@ -352,6 +352,6 @@ func TestCase96SlowSenders(t *testing.T) {
 		_ = c.Close()
 	}
 	r.http.say(session, "[[say: still here]]")
-	events.waitKind(10*time.Second, sessionEvent+"idle", 1)
+	events.waitKind(time.Minute, sessionEvent+"idle", 1)
 	r.Stop()
 }

@@ -100,7 +100,7 @@ func TestKilledInstallationLeavesNothingThatIsFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = first.Wait() // it was killed
-	waitFor(t, 10*time.Second, "npm is ended by the warden", func() bool { return len(having(t, tools)) == 0 })
+	waitFor(t, time.Minute, "npm is ended by the warden", func() bool { return len(having(t, tools)) == 0 })
 	if links, _ := filepath.Glob(filepath.Join(tools, "bin", "*")); len(links) > 0 {
 		t.Errorf("a killed installation left %q", links)
 	}

@@ -62,7 +62,7 @@ func TestManySessionsShareFewSlotsInOrder(t *testing.T) {
 			t.Errorf("session %s: %s", id, got)
 		}
 	}
-	r.Clean(15 * time.Second)
+	r.Clean(time.Minute)
 	r.Stop()
 }
 

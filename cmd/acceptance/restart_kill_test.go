@@ -96,7 +96,7 @@ func TestCase118KilledServerLosesAndRepeatsNothing(t *testing.T) {
 			running, waiting := r.http.response(responseID(ids[0]), -1), r.http.response(responseID(ids[1]), -1)
 			agents.waitKind(30*time.Second, turnEvent+"output_text.delta", pace.seen)
 			running.waitKind(30*time.Second, "response.output_text.delta", pace.seen)
-			waiting.waitKind(10*time.Second, "response.created", 1)
+			waiting.waitKind(time.Minute, "response.created", 1)
 			old := r.started("in1")
 
 			r.Kill()
@@ -104,7 +104,7 @@ func TestCase118KilledServerLosesAndRepeatsNothing(t *testing.T) {
 				s.end(10 * time.Second)
 			}
 			r.Restart()
-			r.until(10*time.Second, "the old CLI is dead", func() bool { return !hostproc.Alive(old.pid) })
+			r.until(time.Minute, "the old CLI is dead", func() bool { return !hostproc.Alive(old.pid) })
 			r.http.idle(session, 30*time.Second)
 
 			turns := r.http.turns(session)
@@ -206,7 +206,7 @@ func TestKilledServerResumesTheCLIsOwnSession(t *testing.T) {
 	if said := outputText(a); !echoed(said).hasArg("resume") {
 		t.Errorf("the third turn does not resume: %v", echoed(said).args)
 	}
-	r.Clean(10 * time.Second)
+	r.Clean(time.Minute)
 	r.Stop()
 }
 
@@ -251,7 +251,7 @@ func TestIdempotencyKeyHoldsAcrossAKill(t *testing.T) {
 	if n := r.times(); n["resp"] != 1 || n["event"] != 1 {
 		t.Errorf("the CLIs ran %v", n)
 	}
-	r.Clean(10 * time.Second)
+	r.Clean(time.Minute)
 	r.Stop()
 }
 
@@ -266,7 +266,7 @@ func TestStopLetsRunningTurnsFinishAndKeepsTheQueue(t *testing.T) {
 	r.started("a")
 	r.started("c")
 	r.Signal(syscall.SIGTERM)
-	r.until(5*time.Second, "new requests are refused", func() bool {
+	r.until(time.Minute, "new requests are refused", func() bool {
 		a := r.http.do("POST", "/v1/responses", map[string]any{"model": "codex", "input": "x"})
 		return a.status == 503 && a.code() == "shutting_down" && a.header.Get("Retry-After") != "" || a.status == 0
 	})
@@ -290,7 +290,7 @@ func TestStopLetsRunningTurnsFinishAndKeepsTheQueue(t *testing.T) {
 		t.Errorf("the CLIs ran %v", n)
 	}
 	samePrefix(t, "over the stop", stream.content(), r.http.replay(long).content())
-	r.Clean(10 * time.Second)
+	r.Clean(time.Minute)
 	r.Stop()
 }
 
@@ -323,7 +323,7 @@ func TestCase66StopEndsEveryStreamWithinOneGrace(t *testing.T) {
 	start := time.Now()
 	r.Signal(syscall.SIGTERM)
 	r.Ended(hostproc.StopTimeout)
-	if took := time.Since(start); took > 10*time.Second {
+	if took := time.Since(start); took > 20*time.Second {
 		t.Errorf("the stop took %s", took)
 	}
 	for i, s := range streams {
@@ -360,6 +360,6 @@ func TestCase66StopEndsEveryStreamWithinOneGrace(t *testing.T) {
 			t.Errorf("%s ran %d times", tag, n)
 		}
 	}
-	r.Clean(15 * time.Second)
+	r.Clean(time.Minute)
 	r.Stop()
 }

@@ -108,7 +108,7 @@ func agentsSDK(t *testing.T, language, folder, program string, args ...string) {
 		t.Errorf("the server logged an error:\n%s", r.LogTail())
 	}
 	t.Logf("%d cases in %.1f s", len(names), time.Since(start).Seconds())
-	r.Clean(15 * time.Second)
+	r.Clean(time.Minute)
 }
 
 // playAgents runs the program and reads its lines.

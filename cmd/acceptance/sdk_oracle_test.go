@@ -87,7 +87,7 @@ func TestOfficialSDKs(t *testing.T) {
 		if strings.Contains(one.Log(), "level=ERROR") {
 			t.Errorf("the server logged an error:\n%s", one.LogTail())
 		}
-		one.Clean(15 * time.Second)
+		one.Clean(time.Minute)
 	}
 	t.Logf("clean after %.1f s", time.Since(start).Seconds())
 	if real != nil {

@@ -64,7 +64,7 @@ func (f *forest) felled() {
 func (r *rig) warden() hostproc.Proc {
 	r.t.Helper()
 	var w hostproc.Proc
-	r.until(10*time.Second, "there is a warden", func() (ok bool) { w, ok = r.Warden(); return ok })
+	r.until(time.Minute, "there is a warden", func() (ok bool) { w, ok = r.Warden(); return ok })
 	return w
 }
 
@@ -93,7 +93,7 @@ func TestKilledWardenIsReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	var second hostproc.Proc
-	f.until(10*time.Second, "another warden", func() (ok bool) {
+	f.until(time.Minute, "another warden", func() (ok bool) {
 		second, ok = f.Warden()
 		return ok && second.Pid != first.Pid
 	})
@@ -118,12 +118,12 @@ func TestStoppedServerLosesItsTrees(t *testing.T) {
 	first := f.warden()
 	f.Signal(syscall.SIGSTOP)
 	stopped := time.Now()
-	f.until(10*time.Second+promised+time.Second, "nothing of the trees lives", func() bool { return len(f.left()) == 0 })
+	f.until(10*time.Second+promised+10*time.Second, "nothing of the trees lives", func() bool { return len(f.left()) == 0 })
 	if took := time.Since(stopped); took < 8*time.Second {
 		t.Errorf("it was given only %s", took)
 	}
 	f.Signal(syscall.SIGCONT)
-	f.until(10*time.Second, "it has a warden again", func() bool { w, ok := f.Warden(); return ok && w.Pid != first.Pid })
+	f.until(time.Minute, "it has a warden again", func() bool { w, ok := f.Warden(); return ok && w.Pid != first.Pid })
 	f.well()
 	f.Stop()
 }
@@ -200,7 +200,7 @@ func TestTurnsLeaveNoDescriptorInTheWarden(t *testing.T) {
 			t.Error(wrong)
 		}
 	}
-	r.Clean(15 * time.Second)
+	r.Clean(time.Minute)
 	if now := count(); now > base {
 		t.Errorf("the warden has %d descriptors, it had %d", now, base)
 	}

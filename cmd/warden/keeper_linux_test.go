@@ -263,8 +263,8 @@ func TestStoppedServerLosesItsTrees(t *testing.T) {
 // A server that speaks late, but speaks, keeps its trees.
 func TestSlowServerKeepsItsTrees(t *testing.T) {
 	t.Parallel()
-	v := newVictim(t, "echo $$; exec sleep 300", 1, "SILENCE=3s")
-	for range 3 {
+	v := newVictim(t, "echo $$; exec sleep 300", 1, "SILENCE=5s")
+	for range 4 {
 		_ = v.Process.Signal(syscall.SIGSTOP)
 		<-time.After(time.Second) // this is the slowness, not a wait for something
 		_ = v.Process.Signal(syscall.SIGCONT)
@@ -309,7 +309,7 @@ func TestWardenOutlivesSignals(t *testing.T) {
 	if pgid, err := syscall.Getpgid(v.warden); err != nil || pgid != v.warden {
 		t.Errorf("the warden is in the group %d: %v", pgid, err)
 	}
-	within(t, time.Second, "it still runs", func() bool { return runs(v.warden) })
+	within(t, patience, "it still runs", func() bool { return runs(v.warden) })
 	_ = v.Process.Kill()
 	v.treeGone(t, endLimitOfTest)
 }
@@ -359,7 +359,7 @@ func TestWardenThatDoesNotReadIsReplaced(t *testing.T) {
 	for i := range 3 * maxPending {
 		k.Planted(process.Tree{Marker: fmt.Sprintf("marker-of-a-turn-%d", i%50), Pid: 1 << 30, Start: 1})
 	}
-	if took := time.Since(begin); took > 2*time.Second {
+	if took := time.Since(begin); took > 20*time.Second {
 		t.Errorf("telling took %s", took)
 	}
 	within(t, patience, "another warden", func() bool { pid := k.Pid(); return pid != 0 && pid != first && runs(pid) })

@@ -2,6 +2,7 @@ package isolation
 
 import (
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 )
@@ -24,6 +25,7 @@ func (b *Box) Bubblewrap(self, text string) []string {
 	for _, late := range []bool{false, true} {
 		for _, path := range b.Read {
 			if covered(path) == late && !ofKernel(path) {
+				path = b.mountPoint(path)
 				argv = append(argv, "--ro-bind-try", path, path)
 			}
 		}
@@ -35,6 +37,7 @@ func (b *Box) Bubblewrap(self, text string) []string {
 	}
 	for _, path := range b.Write {
 		if !ofKernel(path) {
+			path = b.mountPoint(path)
 			argv = append(argv, "--bind-try", path, path)
 		}
 	}
@@ -48,12 +51,36 @@ func (b *Box) Bubblewrap(self, text string) []string {
 	return append(argv, "--", insideProgram, Verb, inside, text, "--")
 }
 
+// mountPoint is where bwrap can mount a path of the box: a link that a directory of the
+// box shows already leads to what is mounted where the link points, and bwrap cannot
+// mount through it.
+func (b *Box) mountPoint(path string) string {
+	target := real(path)
+	if target == path {
+		return path
+	}
+	around := func(dir string) bool { return dir != path && Within(dir, path) }
+	if slices.ContainsFunc(b.Read, around) || slices.ContainsFunc(b.Write, around) {
+		return target
+	}
+	return path
+}
+
+// real is path without links, or path itself where there is nothing.
+func real(path string) string {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
+	}
+	return path
+}
+
 // ofKernel says that bwrap makes its own of a path.
 func ofKernel(path string) bool { return Within("/proc", path) || Within("/dev", path) }
 
 // cover puts something empty over a path that is to be hidden. It is not needed where
 // nothing around the path is shown.
 func (b *Box) cover(path string) []string {
+	path = real(path) // a link to it stays, and leads to what covers it
 	if !slices.ContainsFunc(b.Read, func(dir string) bool { return Within(dir, path) }) {
 		return nil
 	}

@@ -97,6 +97,39 @@ func TestBubblewrapCommandLine(t *testing.T) {
 	}
 }
 
+// bwrap cannot mount through a link that a directory of the box shows: what the link
+// points to is mounted, or covered, where it is.
+func TestBubblewrapMountsBehindLinks(t *testing.T) {
+	t.Parallel()
+	dir := real(t.TempDir())
+	for _, d := range []string{"tools/v1/bin", "away", "shown", "hidden"} {
+		if err := os.MkdirAll(filepath.Join(dir, d), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, target := range map[string]string{"tools/now": "v1", "shown/hidden": "../hidden", "link": "away"} {
+		if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in := func(path string) string { return filepath.Join(dir, path) }
+	b := &Box{
+		Program: "bwrap", Read: []string{in("hidden"), in("link"), in("shown"), in("tools"), in("tools/now/bin")}, Write: []string{in("tools/now/bin")},
+		Hide: []string{in("shown/hidden")},
+	}
+	got := strings.ReplaceAll(strings.Join(b.Bubblewrap("/self", "BOX"), " "), dir, "@")
+	for _, want := range []string{
+		" --ro-bind-try @/link @/link", // nothing shows the link itself
+		" --ro-bind-try @/tools @/tools --ro-bind-try @/tools/v1/bin @/tools/v1/bin",
+		" --tmpfs @/hidden ",
+		" --bind-try @/tools/v1/bin @/tools/v1/bin",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s lacks%s", got, want)
+		}
+	}
+}
+
 func TestBridgeLeadsToItsPortsOnly(t *testing.T) { // not parallel: it changes its directory
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {

@@ -63,8 +63,11 @@ func Inspect(ctx context.Context, h *Host) (int, error) {
 // AvailableMemory is what the host sees of the machine's memory.
 func AvailableMemory() (uint64, bool) { return availableMemory() }
 
-// WithUnusedRest replaces the time that a session without a turn stays in memory.
-func WithUnusedRest(d time.Duration) Option { return func(c *config) { c.unusedRest = d } }
+// WithShortRest replaces the time that a session without a turn stays in memory, and the
+// number of sessions above which others do not stay longer.
+func WithShortRest(d time.Duration, crowd int64) Option {
+	return func(c *config) { c.shortRest, c.crowd = d, crowd }
+}
 
 // PutAway lets sessions leave memory that have nothing to do, as if they had rested for
 // long enough.

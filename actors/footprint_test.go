@@ -26,7 +26,7 @@ func roomy(t *testing.T, st store.Store) *actors.Host {
 	t.Helper()
 	l := quick()
 	l.PassivateAfter = time.Hour
-	h, err := actors.New(actors.WithStateDir(t.TempDir()), actors.WithStore(st), actors.WithLimits(l), actors.WithUnusedRest(time.Hour), with(script{}))
+	h, err := actors.New(actors.WithStateDir(t.TempDir()), actors.WithStore(st), actors.WithLimits(l), actors.WithShortRest(time.Hour, 1000), with(script{}))
 	must(t, err)
 	must(t, h.Start(t.Context()))
 	return h
@@ -103,7 +103,7 @@ func TestUnusedSessionsArePutAwaySooner(t *testing.T) {
 	t.Parallel()
 	l := quick()
 	l.PassivateAfter = time.Hour
-	h, err := actors.New(actors.WithStateDir(t.TempDir()), actors.WithStore(memory.New()), actors.WithLimits(l), actors.WithUnusedRest(time.Millisecond), with(script{}))
+	h, err := actors.New(actors.WithStateDir(t.TempDir()), actors.WithStore(memory.New()), actors.WithLimits(l), actors.WithShortRest(time.Millisecond, 1000), with(script{}))
 	must(t, err)
 	must(t, h.Start(ctx(t)))
 	t.Cleanup(func() { must(t, h.Stop(t.Context())) })
@@ -116,4 +116,29 @@ func TestUnusedSessionsArePutAwaySooner(t *testing.T) {
 	if used, err := h.Session(ctx(t), "alice", p.Session.ID); err != nil || used.Turns != 1 {
 		t.Errorf("the one that stayed: %+v, %v", used, err)
 	}
+}
+
+// Of very many sessions those that have come to rest do not wait for the whole time in
+// memory, and go on from the store.
+func TestACrowdIsPutAwaySooner(t *testing.T) {
+	t.Parallel()
+	l := quick()
+	l.PassivateAfter = time.Hour
+	h, err := actors.New(actors.WithStateDir(t.TempDir()), actors.WithStore(memory.New()), actors.WithLimits(l), actors.WithShortRest(time.Millisecond, 2), with(script{}))
+	must(t, err)
+	must(t, h.Start(ctx(t)))
+	t.Cleanup(func() { must(t, h.Stop(t.Context())) })
+	var all []*actors.Posted
+	for range 6 {
+		all = append(all, create(t, h, "echo hi; echo '#final'"))
+	}
+	for _, p := range all {
+		follow(t, h, p.Session.ID, 0, ended(p.Turns[0].ID))
+	}
+	eventually(t, "two are left at most", func() bool { return h.Stats().Active <= 2 })
+	for _, p := range all {
+		turn := send(t, h, p.Session.ID, "echo again; echo '#final'")
+		follow(t, h, p.Session.ID, 0, ended(turn.ID))
+	}
+	eventually(t, "two are left at most", func() bool { return h.Stats().Active <= 2 })
 }

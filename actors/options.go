@@ -216,7 +216,8 @@ type config struct {
 	shares       map[string]Share
 	hidden       *redact.Live
 	memory       scales
-	unusedRest   time.Duration
+	shortRest    time.Duration
+	crowd        int64
 	policy       *policy.Roster
 	// machine is what there is to isolate with; unseen are paths that no confined CLI sees.
 	machine *isolation.Machine
@@ -393,7 +394,8 @@ func (c *config) fill() {
 	}
 	c.limits = c.limits.withDefaults()
 	c.memory.fill()
-	def(&c.unusedRest, unusedRest)
+	def(&c.shortRest, shortRest)
+	def(&c.crowd, crowd)
 	for i := range c.runtimes {
 		r := &c.runtimes[i]
 		def(&r.Binary, r.Adapter.Binary())

@@ -101,12 +101,16 @@ func (b *bench) run(adapter string, sessions, turns int, crowd bool) error {
 	if _, err := ask(h, "/v1/responses", map[string]any{"model": adapter, "input": "[[say: hello]]"}); err != nil { // its runner is looked at
 		return err
 	}
-	bare, err := talk.Alike(adapter, h, filepath.Join(filepath.Dir(h.StateDir), "bare"))
-	if err != nil {
-		return err
+	// Each has as many turns as the other, in as many processes: one that plays more often
+	// is a faster one, with opencode by a tenth.
+	var bare [2]talk.Talker
+	for i := range bare {
+		if bare[i], err = talk.Alike(adapter, h, filepath.Join(filepath.Dir(h.StateDir), fmt.Sprint("bare", i))); err != nil {
+			return err
+		}
+		defer bare[i].Close()
 	}
-	defer bare.Close()
-	if err := b.latency(h, exec, bare, adapter, turns); err != nil {
+	if err := b.latency(h, exec, bare[0].Turn, bare[1].Fresh(), adapter, turns); err != nil {
 		return err
 	}
 	h.Stop()
@@ -184,7 +188,7 @@ func resident(h *hostproc.Host) (bytes int64, clis int) {
 const quiet = 100 * time.Millisecond
 
 // latency times turns, one of each kind after the other, in turns the first.
-func (b *bench) latency(h, exec *hostproc.Host, bare talk.Talker, adapter string, n int) error {
+func (b *bench) latency(h, exec *hostproc.Host, bare, fresh func(string) error, adapter string, n int) error {
 	const prompt = "[[say: hello]]"
 	chained := func(h *hostproc.Host) func(string) error {
 		previous := ""
@@ -206,8 +210,8 @@ func (b *bench) latency(h, exec *hostproc.Host, bare talk.Talker, adapter string
 		play func(string) error
 		took []time.Duration
 	}{
-		{name: "bare protocol, conversation kept loaded", play: bare.Turn},
-		{name: "bare protocol, conversation loaded for each turn", play: bare.Fresh()},
+		{name: "bare protocol, conversation kept loaded", play: bare},
+		{name: "bare protocol, conversation loaded for each turn", play: fresh},
 		{name: "through the host", play: chained(h)},
 		{name: "through the host, a process a turn", play: single},
 	}

@@ -102,7 +102,16 @@ func alike(h *hostproc.Host, dir string) (*program, error) {
 	if err := os.MkdirAll(p.work, 0o700); err != nil {
 		return nil, err
 	}
-	p.cmd.Dir = p.work
+	// A CLI may treat the directory it was started in apart, so it is the runner's here
+	// too and not the workspace.
+	cwd, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", runner.Pid))
+	if err != nil {
+		return nil, err
+	}
+	p.cmd.Dir = strings.ReplaceAll(cwd, filepath.Join(h.StateDir, "homes"), dir)
+	if err := os.MkdirAll(p.cmd.Dir, 0o700); err != nil {
+		return nil, err
+	}
 	if p.in, err = p.cmd.StdinPipe(); err != nil {
 		return nil, err
 	}

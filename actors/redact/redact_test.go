@@ -240,3 +240,26 @@ func TestWhatOnlyBeginsIsLetGoOf(t *testing.T) {
 		}
 	}
 }
+
+// Wherever a secret stands in a text, of whatever length, and whatever begins like one
+// before it.
+func TestEveryPlaceIsLookedAt(t *testing.T) {
+	t.Parallel()
+	for _, value := range []string{"token-1", "aaaaaab", "\xff\x00\xfe\x01\xfd\x02é", tokenSK} {
+		s := New(value)
+		for _, around := range []string{" ", "x ", value[:1] + " ", value[:2] + " ", value[:3] + " "} {
+			for before := range 35 {
+				for after := range 20 {
+					head := strings.Repeat(around, before)[:before]
+					if before > 0 {
+						head = head[:before-1] + " "
+					}
+					tail := (" " + strings.Repeat(around, after))[:after]
+					if got, want := s.String(head+value+tail), head+Mark+tail; got != want {
+						t.Fatalf("%q in %q: %q", value, head+value+tail, got)
+					}
+				}
+			}
+		}
+	}
+}

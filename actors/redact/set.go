@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"math/bits"
 	"strings"
 	"unsafe"
 )
@@ -11,17 +12,17 @@ const Mark = "[redacted]"
 // Set is the secrets to look for: values in all their forms, and what is shaped like
 // a token (but see Values). A nil Set is valid and finds nothing.
 //
-// It looks for all of them in one pass. A window of three bytes moves over the text
-// by what the two bytes at its end allow (Wu and Manber's method), so most of a text
-// is left behind two bytes at a time; only where a window is the beginning of
-// something is that looked at byte by byte, in a tree of all forms.
+// It looks for all of them in one pass. Whatever begins anywhere has its first two
+// bytes or its second and third at an even place, so a text is left behind by one look
+// at every second pair of bytes, four at a time; only where three bytes are the
+// beginning of something is that looked at byte by byte, in a tree of all forms.
 //
 // A Set never changes and may be shared.
 type Set struct {
 	nodes  []node
 	roots  [256]int32    // the nodes of first bytes, 0 for none
 	first  [256]bool     // the bytes that something begins with
-	shift  [1 << 16]byte // how far the window may move, by its last two bytes
+	pairs  [1 << 16]byte // where in a beginning two bytes are: heads, tails, both
 	shapes bool
 }
 
@@ -32,7 +33,11 @@ type node struct {
 	end         bool // a form ends here
 }
 
-const window = 3
+const (
+	window = 3 // bytes of a beginning that are looked at first
+	tails  = 1 // the second and the third of them
+	heads  = 2 // the first and the second
+)
 
 // New makes a Set of values, and of what is shaped like a token. Space around a value
 // does not count, and values of fewer than six characters are left out: they would be
@@ -67,13 +72,7 @@ func Values(values ...string) *Set {
 	return s
 }
 
-func empty() *Set {
-	s := &Set{nodes: make([]node, 1)}
-	for i := range s.shift {
-		s.shift[i] = window - 1
-	}
-	return s
-}
+func empty() *Set { return &Set{nodes: make([]node, 1)} }
 
 // add puts a form into the tree.
 func (s *Set) add(form string) {
@@ -106,15 +105,51 @@ func (s *Set) child(n int32, c byte) int32 {
 	return n
 }
 
-// look makes the window stop at what begins so.
+// look makes the search stop at what begins so.
 func (s *Set) look(begin string) {
 	s.first[begin[0]] = true
-	p := pair(begin[0], begin[1])
-	s.shift[p] = min(s.shift[p], 1)
-	s.shift[pair(begin[1], begin[2])] = 0
+	s.pairs[pair(begin[0], begin[1])] |= heads
+	s.pairs[pair(begin[1], begin[2])] |= tails
 }
 
-func pair(a, b byte) uint16 { return uint16(a)<<8 | uint16(b) }
+func pair(a, b byte) uint16 { return uint16(a) | uint16(b)<<8 }
+
+// next is the first place from i on where something may begin, of which the whole
+// window is in the text; -1 if there is none.
+func (s *Set) next(text string, i int) int {
+	from := i
+	for ; i+8 <= len(text); i += 8 {
+		w := eight(text, i)
+		a, b, c, d := s.pairs[uint16(w)], s.pairs[uint16(w>>16)], s.pairs[uint16(w>>32)], s.pairs[uint16(w>>48)]
+		if a|b|c|d == 0 {
+			continue
+		}
+		// Each bit is a place, the lowest that before i.
+		for at := a | b<<2 | c<<4 | d<<6; at != 0; at &= at - 1 {
+			if j := i - 1 + bits.TrailingZeros8(at); j >= from && j+window <= len(text) && s.may(text, j) {
+				return j
+			}
+		}
+	}
+	for i = max(i-1, from); i+window <= len(text); i++ {
+		if s.may(text, i) {
+			return i
+		}
+	}
+	return -1
+}
+
+// may says that something may begin at text[i], of which the whole window is there.
+func (s *Set) may(text string, i int) bool {
+	return s.pairs[pair(text[i], text[i+1])]&heads != 0 && s.pairs[pair(text[i+1], text[i+2])]&tails != 0
+}
+
+// eight are the eight bytes at text[i], the first of them lowest.
+func eight(text string, i int) uint64 {
+	t := text[i : i+8]
+	return uint64(t[0]) | uint64(t[1])<<8 | uint64(t[2])<<16 | uint64(t[3])<<24 |
+		uint64(t[4])<<32 | uint64(t[5])<<40 | uint64(t[6])<<48 | uint64(t[7])<<56
+}
 
 // Bytes gives p without the secrets: p itself, and no allocation, if it has none,
 // else a new slice.
@@ -157,22 +192,13 @@ func (s *Set) scan(text string, prev int, whole, shapes bool) (said string, cut 
 	var out strings.Builder
 	from := 0 // what is in out already, or stands for it
 	clean = true
-	for at := window; at <= len(text); {
-		if skip := s.shift[pair(text[at-2], text[at-1])]; skip > 0 {
-			at += int(skip)
-			continue
-		}
-		i := at - window
-		if !s.first[text[i]] {
-			at++
-			continue
-		}
+	for i := s.next(text, 0); i >= 0; {
 		end, open := s.begins(text, i, prev, shapes)
 		if open && !whole {
 			return s.joined(&out, text[from:i], clean), i, clean
 		}
 		if end == i {
-			at++
+			i = s.next(text, i+1)
 			continue
 		}
 		if clean {
@@ -181,7 +207,8 @@ func (s *Set) scan(text string, prev int, whole, shapes bool) (said string, cut 
 		}
 		out.WriteString(text[from:i])
 		out.WriteString(Mark)
-		from, at = end, end+window
+		from = end
+		i = s.next(text, end)
 	}
 	cut = len(text)
 	if !whole {

@@ -428,6 +428,51 @@ func TestSessionThatIsStillClosing(t *testing.T) {
 	has(t, s.Text(), "> 6 session/load", "> 7 session/set_mode")
 }
 
+// speaking is a turn that hears what its CLI says, line by line.
+func speaking(t testing.TB) func(line []byte) []agent.Fact {
+	s := stage(t, declared(t, nil), nil)
+	s.Play(prompted)
+	var talk agent.Talk
+	var batch agent.Batch
+	said := &agent.Said{Turn: event.ID{1}, Batch: &batch}
+	return func(line []byte) []agent.Fact {
+		batch.Reset()
+		talk.Said = append(talk.Said[:0], said)
+		s.P.Feed(line, &talk)
+		for i := range line {
+			line[i] = '#'
+		}
+		return batch.Facts
+	}
+}
+
+func messageChunk(text string) string {
+	return strings.TrimSuffix(strings.TrimPrefix(said("s1", text), "< "), "\n")
+}
+
+func TestQuickLinesAreReadAsOthers(t *testing.T) {
+	t.Parallel()
+	if got := speaking(t)([]byte(messageChunk("from \"the\"\nmodel"))); len(got) != 2 || got[1].Text != "from \"the\"\nmodel" {
+		t.Fatalf("the turn does not hear: %+v", got)
+	}
+	adaptertest.Spaced(t, func() func([]byte) []agent.Fact { return speaking(t) }, messageChunk("from \"the\"\nmodel"), messageChunk("é"), messageChunk(""),
+		`{"jsonrpc":"2.0","params":{"update":{"content":{"text":"hm","type":"text","annotations":null},"messageId":"m1","sessionUpdate":"agent_thought_chunk"},"sessionId":"s1"},"method":"session/update"}`,
+		`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"image","text":""}}}}`,
+		`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"a"},"_meta":{"usage":{"inputTokens":1}}}}}`)
+}
+
+// Not parallel: it counts allocations.
+func TestChunksAreCheap(t *testing.T) {
+	line := messageChunk("from \"the\"\nfake model")
+	feed, raw := speaking(t), make([]byte, len(line))
+	if n := testing.AllocsPerRun(1000, func() {
+		copy(raw, line)
+		feed(raw)
+	}); n > 0.1 {
+		t.Errorf("%.2f allocations for %s", n, line)
+	}
+}
+
 func BenchmarkFeedChunk(b *testing.B) {
 	s := stage(b, declared(b, nil), nil)
 	s.Play(prompted)

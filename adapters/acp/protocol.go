@@ -32,6 +32,8 @@ type protocol struct {
 	kept    map[string]*kept // sessions that are open and idle
 	age     int64            // of the newest of them
 	noise   int              // lines in a row that are no message
+	scan    jsonl.Scanner
+	piece   chunk // of a line that was read quickly
 
 	// What the CLI says it can.
 	loads, resumes, closes, remote bool

@@ -116,12 +116,20 @@ func (s *served) piece(k speech.Kind, u *update, whole []byte, b *agent.Batch) {
 		Type jsonl.Str `json:"type"`
 		Text jsonl.Str `json:"text"`
 	}
-	if jsonl.Null(u.Content) || !jsonl.Decode(u.Content, &c) || c.Type != "text" && c.Text == "" {
+	if jsonl.Null(u.Content) || !jsonl.Decode(u.Content, &c) {
 		s.unknown(whole, b)
 		return
 	}
-	if c.Text != "" {
-		s.speech.Piece(k, string(c.Text), b)
+	s.says(k, c.Type == "text", string(c.Text), whole, b)
+}
+
+// says tells the text of a piece. One that is of another type and has none is unknown.
+func (s *served) says(k speech.Kind, typed bool, text string, whole []byte, b *agent.Batch) {
+	switch {
+	case text != "":
+		s.speech.Piece(k, text, b)
+	case !typed:
+		s.unknown(whole, b)
 	}
 }
 

@@ -41,6 +41,9 @@ func (s *Scanner) Once(field uint) {
 // Saw reports whether all the fields were noted.
 func (s *Scanner) Saw(fields uint) bool { return s.seen&fields == fields }
 
+// Leave leaves the line to others.
+func (s *Scanner) Leave() { s.ok = false }
+
 func (s *Scanner) expect(c byte) {
 	if s.at >= len(s.line) || s.line[s.at] != c {
 		s.ok = false

@@ -206,8 +206,7 @@ func decodeBody(k Kind, body string) (Body, error) {
 		}
 		return b, nil
 	case ItemStarted, ItemDone, CallAnswered, SubagentStarted, SubagentItem:
-		b := new(Item)
-		return b, json.Unmarshal([]byte(body), b)
+		return readItem(body)
 	case TurnEnded:
 		b := new(End)
 		return b, json.Unmarshal([]byte(body), b)

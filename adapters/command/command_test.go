@@ -368,6 +368,51 @@ func TestDialectsAreReused(t *testing.T) {
 	}
 }
 
+func TestQuickLinesAreReadAsOthers(t *testing.T) {
+	t.Parallel()
+	for _, paths := range []string{
+		"{text_path: .delta, message_path: .message.text, error_path: .error, session_path: .id, usage_path: .usage, done_path: .done}",
+		"{text_path: .message.delta, message_path: .message.text, error_path: .message, session_path: .message.id, usage_path: .usage}",
+		"{text_path: .message.delta, message_path: .delta, error_path: .id, session_path: .id, done_path: .message.delta.done}",
+		"{text_path: .message.delta.text, error_path: .message.error, done_path: .message.delta.done, session_path: .id}",
+		"{text_path: .delta, message_path: .delta, session_path: .usage.0}",
+		"{text_path: .delta, done_path: .delta, session_path: .id, usage_path: .id.usage}",
+		"{text_path: .message.0.text, message_path: .delta}",
+	} {
+		a := declare(t, "{command: [tool], output: {format: jsonl}, jsonl: "+paths+"}")
+		adaptertest.SpacedParser(t, a,
+			`{"delta":"from \"the\"\nmodel","id":"s-1","n":7,"error":null,"done":false}`,
+			`{"id":"s-1","message":{"delta":"é","id":"s-1","text":null,"error":false},"usage":null}`,
+			`{"id":"s-2","delta":"x","message":{"delta":{"text":"so","done":0}},"usage":false}`,
+			`{"delta":"","message":{"text":"whole","delta":"so"},"id":"s-1"}`,
+			`{"delta":{"text":"a"},"message":[{"text":"b"}],"error":"no","done":true}`)
+	}
+}
+
+// Not parallel: it counts allocations.
+func TestDeclaredPiecesAreCheap(t *testing.T) {
+	const line = `{"id":"s-1","delta":"from \"the\"\nfake model","error":null}`
+	for text, def := range map[string]string{line: lines, `{"type":"piece","message":{"delta":"from the model","n":1},"done":false}`: deep} {
+		a := declare(t, def)
+		p := a.NewParser(adaptertest.Request(a))
+		var out agent.Batch
+		p.Feed([]byte(text), &out)
+		if last := out.Facts[len(out.Facts)-1]; last.Kind != agent.FactText {
+			t.Fatalf("%s: %+v", text, last)
+		}
+		raw := make([]byte, len(text))
+		if n := testing.AllocsPerRun(1000, func() {
+			out.Reset()
+			copy(raw, text)
+			p.Feed(raw, &out)
+		}); n > 0.1 {
+			t.Errorf("%.2f allocations for %s", n, text)
+		}
+	}
+}
+
+const deep = "{command: [tool], output: {format: jsonl}, jsonl: {text_path: .message.delta, message_path: .message.text, done_path: .done}}"
+
 func BenchmarkFeedText(b *testing.B) {
 	adaptertest.BenchFeed(b, declare(b, aider), "A line of an answer, of which there are many.")
 }

@@ -19,8 +19,11 @@ type lines struct {
 	cfg                                       *Config
 	implied                                   string
 
+	scan     jsonl.Scanner
+	quick    quick
 	id       string
 	said     []byte // of the open message
+	key      string // of it
 	messages int
 	open     bool
 	used     *event.Usage
@@ -36,11 +39,13 @@ func newLines(c *Config, implied string) *lines {
 		}
 		return p
 	}
-	return &lines{
+	l := &lines{
 		text: at(c.JSONL.Text), message: at(c.JSONL.Message), errs: at(c.JSONL.Error),
 		session: at(c.sessionPath()), usage: at(c.JSONL.Usage), done: at(c.JSONL.Done),
 		cfg: c, implied: implied,
 	}
+	l.quick = l.quickly()
+	return l
 }
 
 // Feed reads one line.
@@ -48,6 +53,10 @@ func (l *lines) Feed(raw []byte, out *agent.Batch) {
 	if l.implied != "" {
 		out.Add(agent.Fact{Kind: agent.FactSession, Text: l.implied})
 		l.implied = ""
+	}
+	if c, ok := l.quick.read(raw, &l.scan, l.id); ok {
+		l.piece(c.Text(out), out)
+		return
 	}
 	obj, ok := jsonl.Object(raw)
 	if !ok || !jsoniter.Valid(obj) {
@@ -88,8 +97,6 @@ func (l *lines) Feed(raw []byte, out *agent.Batch) {
 	}
 }
 
-func (l *lines) key() string { return fmt.Sprintf("message/%d", l.messages) }
-
 func (l *lines) piece(p string, out *agent.Batch) {
 	if p == "" {
 		return
@@ -97,10 +104,11 @@ func (l *lines) piece(p string, out *agent.Batch) {
 	if !l.open {
 		l.open = true
 		l.messages++
+		l.key = fmt.Sprintf("message/%d", l.messages)
 	}
 	l.errText = ""
 	l.said = append(l.said, p...)
-	out.Add(agent.Fact{Kind: agent.FactText, Key: l.key(), Text: p})
+	out.Add(agent.Fact{Kind: agent.FactText, Key: l.key, Text: p})
 }
 
 // whole takes a complete message: what its pieces have told is not told again.
@@ -118,7 +126,7 @@ func (l *lines) close(out *agent.Batch) {
 	if !l.open {
 		return
 	}
-	out.Add(agent.Fact{Kind: agent.FactDone, Key: l.key(), Item: &event.Item{Type: event.Message, Text: string(l.said)}})
+	out.Add(agent.Fact{Kind: agent.FactDone, Key: l.key, Item: &event.Item{Type: event.Message, Text: string(l.said)}})
 	l.open, l.said = false, nil
 }
 

@@ -41,6 +41,15 @@ func (s *Scanner) Once(field uint) {
 // Saw reports whether all the fields were noted.
 func (s *Scanner) Saw(fields uint) bool { return s.seen&fields == fields }
 
+// IsText says that the next value is a string.
+func (s *Scanner) IsText() bool { return s.next() == '"' }
+
+// IsNull says that the next value is null, if it is anything.
+func (s *Scanner) IsNull() bool { return s.next() == 'n' }
+
+// IsFalse says that the next value is false, if it is anything.
+func (s *Scanner) IsFalse() bool { return s.next() == 'f' }
+
 // Leave leaves the line to others.
 func (s *Scanner) Leave() { s.ok = false }
 

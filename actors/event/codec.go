@@ -39,18 +39,23 @@ type Encoder struct {
 func (e *Encoder) Reset() { *e = Encoder{Buf: e.Buf[:0]} }
 
 // Append adds ev to the buffer. It costs no allocation of its own once the buffer
-// has grown, unless ev has a body. An event that no Decode would read back is
-// refused and leaves the buffer as it was.
+// has grown, unless ev has a body other than an item of the usual fields. An event
+// that no Decode would read back is refused and leaves the buffer as it was.
 func (e *Encoder) Append(ev *Event) error {
 	if ev.Index < 0 || ev.Step < 0 {
 		return fmt.Errorf("encode event %d: index %d, step %d", ev.Seq, ev.Index, ev.Step)
 	}
 	var body []byte
+	item, isItem := ev.Body.(*Item)
+	isItem = isItem && simple(item)
 	switch b := ev.Body.(type) {
 	case nil:
 	case *Settings:
 		body = b.JSON
 	default:
+		if isItem {
+			break
+		}
 		var err error
 		if body, err = json.Marshal(b); err != nil {
 			return fmt.Errorf("encode event %d: %w", ev.Seq, err)
@@ -78,7 +83,7 @@ func (e *Encoder) Append(ev *Event) error {
 	if ev.Text != "" {
 		flags |= flagText
 	}
-	if body != nil {
+	if body != nil || isItem {
 		flags |= flagBody
 	}
 	b := append(e.Buf, byte(ev.Kind), flags)
@@ -102,7 +107,10 @@ func (e *Encoder) Append(ev *Event) error {
 		b = binary.AppendUvarint(b, uint64(len(ev.Text)))
 		b = append(b, ev.Text...)
 	}
-	if flags&flagBody != 0 {
+	switch {
+	case isItem:
+		b = sized(b, func(b []byte) []byte { return appendItem(b, item) })
+	case body != nil:
 		b = binary.AppendUvarint(b, uint64(len(body)))
 		b = append(b, body...)
 	}

@@ -232,13 +232,9 @@ func unescaped(b []byte, s string) ([]byte, int) {
 
 // plain says that s has no control characters and is UTF-8: a reader takes it as it is.
 func plain(s string) bool {
-	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	i := 0
 	for ; i+8 <= len(s); i += 8 {
-		t := s[i : i+8]
-		x := uint64(t[0]) | uint64(t[1])<<8 | uint64(t[2])<<16 | uint64(t[3])<<24 |
-			uint64(t[4])<<32 | uint64(t[5])<<40 | uint64(t[6])<<48 | uint64(t[7])<<56
-		if (x-' '*ones)&^x&highs != 0 {
+		if x := eight(s, i); (x-' '*ones)&^x&highs != 0 {
 			return false
 		}
 	}

@@ -74,6 +74,81 @@ func TestQuickItemsAreReadAsOthers(t *testing.T) {
 	}
 }
 
+// What the encoder appends is, byte for byte, what json.Marshal writes.
+func TestItemsAreWrittenAsByOthers(t *testing.T) {
+	t.Parallel()
+	same := func(t interface{ Fatalf(string, ...any) }, it *Item) {
+		if !simple(it) {
+			t.Fatalf("not simple: %+v", it)
+		}
+		want, err := json.Marshal(it)
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		if got := appendItem(nil, it); string(got) != string(want) {
+			t.Fatalf("got  %s\nwant %s", got, want)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		it := genItem().Draw(t, "item")
+		it.Parts, it.Changes, it.Query, it.URL = nil, nil, "", ""
+		it.Text = string(rapid.SliceOfN(rapid.Byte(), 0, 40).Draw(t, "bytes"))
+		same(t, it)
+	})
+	for c := range 256 {
+		for size := range 20 {
+			for at := range size {
+				b := []byte(strings.Repeat("x", size))
+				b[at] = byte(c)
+				same(t, &Item{Text: string(b)})
+			}
+		}
+	}
+	for _, text := range []string{"\u2028 and \u2029", "é漢字😀", "\xe2\x80", "\xe2\x80\xa8\xff", "\ufffd", "<b>&</b>", "long enough to be seen eight at a time\n\"é\""} {
+		same(t, &Item{ID: sampleTurn, Text: text, Error: text})
+	}
+	// What it does not know is left to json.Marshal: each field but the known ones.
+	known := map[string]bool{"ID": true, "Type": true, "Status": true, "User": true, "Phase": true, "Text": true, "Command": true, "Cwd": true,
+		"Output": true, "ExitCode": true, "Millis": true, "Server": true, "Tool": true, "Arguments": true, "Error": true}
+	for i := range reflect.TypeFor[Item]().NumField() {
+		it := new(Item)
+		f := reflect.ValueOf(it).Elem().Field(i)
+		switch f.Kind() {
+		case reflect.Slice:
+			f.Set(reflect.MakeSlice(f.Type(), 1, 1))
+		case reflect.Pointer:
+			f.Set(reflect.New(f.Type().Elem()))
+		case reflect.Array:
+			f.Index(0).SetUint(7)
+		case reflect.String:
+			f.SetString("x")
+		case reflect.Bool:
+			f.SetBool(true)
+		case reflect.Int64:
+			f.SetInt(7)
+		default:
+			f.SetUint(7)
+		}
+		if name := reflect.TypeFor[Item]().Field(i).Name; simple(it) != known[name] {
+			t.Errorf("%s: simple is %t", name, simple(it))
+		}
+	}
+}
+
+// Not parallel: it counts allocations.
+func TestItemsAreWrittenCheaply(t *testing.T) {
+	ev := Event{Seq: 1, Kind: ItemDone, Turn: sampleTurn, Item: sampleTurn, Body: &Item{ID: sampleTurn, Type: Message, Status: Done, Text: strings.Repeat("a line\n", 100)}}
+	var e Encoder
+	if n := testing.AllocsPerRun(100, func() {
+		e.Reset()
+		if err := e.Append(&ev); err != nil {
+			t.Error(err)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
 // Not parallel: it counts allocations. A done message that was stored costs the item,
 // its text and the room for an escaped one.
 func TestStoredItemsAreReadCheaply(t *testing.T) {

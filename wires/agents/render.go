@@ -23,11 +23,11 @@ func estimate(b *fold.Batch) int {
 	n := 0
 	for i := range b.Events {
 		ev := &b.Events[i]
-		n += 400 + len(ev.Text) + len(ev.Text)/16
+		n += 380 + len(ev.Text) + len(ev.Text)/16
 		switch body := ev.Body.(type) {
 		case nil:
 		case *event.Item:
-			n += 2000 + 3*(len(body.Text)+len(body.Text)/16) + len(body.Output) + len(body.Output)/16
+			n += 900 + 3*(len(body.Text)+len(body.Text)/16) + len(body.Output) + len(body.Output)/16 + len(body.Command) + len(body.Arguments)
 		default:
 			n += 1600
 		}

@@ -65,3 +65,27 @@ func BenchmarkObject(b *testing.B) {
 		})
 	}
 }
+
+// The room that is made for a batch's frames is enough for messages and not much more.
+func TestRoomForFrames(t *testing.T) {
+	t.Parallel()
+	turn := event.NewTurnID()
+	for _, text := range []string{"x", strings.Repeat("x", 200), strings.Repeat("x", 2000)} {
+		b := &fold.Batch{}
+		for n := range uint32(100) {
+			it := event.ItemID(turn, n)
+			for i, ev := range []event.Event{
+				{Kind: event.ItemStarted, Body: &event.Item{ID: it, Type: event.Message, Status: event.InProgress}},
+				{Kind: event.TextDelta, Text: text},
+				{Kind: event.ItemDone, Body: &event.Item{ID: it, Type: event.Message, Status: event.Done, Text: text}},
+			} {
+				ev.Turn, ev.Item, ev.Index, ev.Seq, ev.Step = turn, it, int32(n), int64(3*n)+int64(i)+1e9, int32(6*n)+1e6
+				b.Events = append(b.Events, ev)
+			}
+		}
+		used, room := len(responses.Render(b).Buf), responses.Estimate(b)
+		if room < used || room > 8*used/5 {
+			t.Errorf("texts of %d: room for %d, used %d", len(text), room, used)
+		}
+	}
+}

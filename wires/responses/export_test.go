@@ -11,6 +11,7 @@ var (
 	AppendPlain  = appendPlain
 	EncodedLen   = encodedLen
 	Encode       = encode
+	Estimate     = estimate
 )
 
 // ItemBody is an item of a request.

@@ -21,11 +21,11 @@ func estimate(b *fold.Batch) int {
 	size := 0
 	for i := range b.Events {
 		ev := &b.Events[i]
-		size += 320 + len(ev.Text) + len(ev.Text)/16
+		size += 260 + len(ev.Text) + len(ev.Text)/16
 		switch body := ev.Body.(type) {
 		case nil:
 		case *event.Item:
-			size += 1600 + 3*(len(body.Text)+len(body.Text)/16) + len(body.Output) + len(body.Output)/16
+			size += 760 + 3*(len(body.Text)+len(body.Text)/16) + len(body.Output) + len(body.Output)/16 + len(body.Command) + len(body.Arguments)
 		default:
 			size += 1200
 		}
